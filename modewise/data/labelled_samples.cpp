@@ -33,6 +33,13 @@ std::vector<int64_t> LabelledSamples::class_counts(std::span<const int64_t> samp
   return counts;
 }
 
+std::string LabelledSamples::no_samples(std::string_view split) const {
+  const bool own = split == "validation" && !validation_rule.empty();
+  const std::string& rule = own ? validation_rule : split_rule;
+  return fmt::format("there are no {} {}{}{}", split == "train" ? "training" : split, many,
+                     rule.empty() ? "" : ": ", rule);
+}
+
 void LabelledSamples::warn(std::string text) {
   notes.insert(notes.begin() + static_cast<std::ptrdiff_t>(warnings++), std::move(text));
 }
@@ -124,7 +131,7 @@ void warn_of_similar_classes(LabelledSamples& set) {
     const std::string_view text = io::strip_spaces(name);
     std::string form;
     double number = 0;
-    if (io::parse_number(text, '.', number))
+    if (io::parse_number(text, '.', number) && std::abs(number) < 0x1p53)
       form = fmt::format("{}", number);
     else
       for (const char c : text) form += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -179,6 +186,11 @@ void split_groups(LabelledSamples& set, const Split& split) {
     (set.*list).clear();
   }
   split(whole);
+  for (const auto rule : {&LabelledSamples::split_rule, &LabelledSamples::validation_rule})
+    if (!(whole.*rule).empty())
+      set.*rule = set.group_column.empty() ? whole.*rule
+                                           : fmt::format("{}, in groups of equal '{}' (data.group_column)",
+                                                         whole.*rule, set.group_column);
   for (const auto list : kSplitLists) {
     for (const int64_t group : whole.*list)
       (set.*list).insert((set.*list).end(), members[static_cast<size_t>(group)].begin(),
@@ -214,6 +226,8 @@ void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int
           .push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
   }
   for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
+  set.split_rule = fmt::format("{} {} in {} classes are split by data.split_ratios = [{}] of each class",
+                               set.labels.size(), set.many, set.classes.size(), fmt::join(ratios, ", "));
   set.notes.push_back(fmt::format("split by class with seed {}: {} training, {} validation, {} test", seed,
                                   set.train.size(), set.validation.size(), set.test.size()));
 }
@@ -250,6 +264,8 @@ void take_validation(LabelledSamples& set, double share, int64_t seed) {
   const size_t all = part_training(set, seed, [&](int64_t /*label*/, int64_t members) {
     return std::llround(share * static_cast<double>(members));
   });
+  set.validation_rule = fmt::format("data.validation_share = {} takes none of any class of {} training {}",
+                                    share, all, set.many);
   set.notes.push_back(fmt::format("{} of {} training {} moved to validation, by class with seed {}",
                                   set.validation.size(), all, set.many, seed));
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,8 +48,11 @@ struct LabelledSamples {
   std::vector<std::string> names;    // sample names: file, index within the split; empty: `numbered`
   NumberedNames numbered;
   std::vector<std::string> groups;  // samples of equal groups stay in one split; empty: each alone
+  std::string group_column;         // that has the groups, for messages
   std::vector<std::string> classes;
   std::vector<int64_t> train, validation, test;  // samples of each split
+  std::string split_rule, validation_rule;  // clauses about what made the splits, or the validation split
+                                            // alone, with the options; "": the data have them
   std::string source;
   std::string unlabelled;  // place of the first sample without a class, such as "x.csv:9"; "": no place
   std::vector<std::string> notes;  // messages; the first `warnings` of them are warnings
@@ -58,6 +62,8 @@ struct LabelledSamples {
   std::vector<int64_t> split(const std::string& name) const;
   /// Number of `samples` with each label.
   std::vector<int64_t> class_counts(std::span<const int64_t> samples) const;
+  /// "there are no validation volumes", with the reason, for a split without samples.
+  std::string no_samples(std::string_view split) const;
   /// Adds a warning after those that are there.
   void warn(std::string text);
   std::string sample_name(int64_t sample) const;

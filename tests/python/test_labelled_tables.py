@@ -56,6 +56,13 @@ def test_an_index_may_be_kept_or_asked_about(tmp_path):
     assert ok("evaluate", tmp_path / "out").returncode == 0
 
 
+def test_forms_of_one_number_are_warned_of(tmp_path):
+    table = tmp_path / "x.csv"
+    table.write_text("label,a,b\n" + "".join(f"{('1', '1.0', '2')[i % 3]},{i}.5,{-i}.25\n" for i in range(30)))
+    shown = ok("data", "show", table, "--task", "classify-series").stdout
+    assert "classes '1' and '1.0' differ only in case, spaces or the form of a number" in shown
+
+
 def write_texts(path, header="text,label", labels=("good", "bad"), rows=60, edit=None):
     lines = [header] + [f"a film {i},{labels[i % len(labels)]}" for i in range(rows)]
     if edit:

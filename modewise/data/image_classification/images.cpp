@@ -72,7 +72,7 @@ ImageSet load_images(const ImageConfig& config, bool with_test) {
   set.source = config.path;
   set.pixels = set.pixels.contiguous();
   name_classes(set, config.classes);
-  if (!set.split_here && set.validation.empty() && config.validation_share > 0)
+  if (!set.split_here && set.validation.empty())
     take_validation(set, config.validation_share, config.split_seed);
   measure_images(set, config);
   return set;

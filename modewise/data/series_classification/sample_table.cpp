@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -13,7 +14,9 @@
 #include "modewise/core/error.h"
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/data/label_cells.h"
 #include "modewise/data/series_classification/sources.h"
+#include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/numeric_text.h"
 #include "modewise/io/tables/arff.h"
@@ -82,6 +85,20 @@ void set_labels(SampleTable& table, const Of& of) {
     if (label >= 0) label = sorted[static_cast<size_t>(label)];
 }
 
+/// The numbers of a column, NaN where missing; nothing if a cell is not a number.
+std::optional<io::NumberCells> column_numbers(const io::CsvColumn& column, char decimal) {
+  if (column.kind == io::CsvColumn::number) return column.numbers;
+  if (column.kind == io::CsvColumn::date) return std::nullopt;
+  io::NumberCells numbers;
+  for (const std::string_view cell : column.texts) {
+    const std::string_view text = cell_text(cell);
+    double number = std::nan("");
+    if (!text.empty() && !io::parse_number(text, decimal, number)) return std::nullopt;
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
 /// Numbers that are classes: integers, or few different ones.
 void require_class_numbers(const io::NumberCells& numbers, const std::string& path,
                            const std::string& column) {
@@ -115,6 +132,10 @@ SampleTable numbers_of(const std::string& path) {
   require_class_numbers(classes, path, "1");
   set_labels(table, [&](size_t row) { return std::isnan(classes[row]) ? "" : class_text(classes[row]); });
   return table;
+}
+
+bool is_whole(double x) {
+  return x == std::floor(x);
 }
 
 /// Chooses the class column and the index columns of a table.
@@ -170,14 +191,13 @@ class ColumnChoice {
   }
 
   /// Whether the cells are all different, none missing, and names or integers.
-  static bool identifies_rows(const io::CsvColumn& column) {
-    if (column.kind == io::CsvColumn::text) {
-      NameIndex seen;
-      for (const auto text : column.texts)
-        if (text.empty() || !seen.add(text).second) return false;
-      return true;
-    }
-    return column.kind == io::CsvColumn::number && all_integers(column) && all_different(column);
+  bool identifies_rows(const io::CsvColumn& column) const {
+    NameIndex seen;
+    for (const std::string_view cell : column.texts)
+      if (const std::string_view text = cell_text(cell); text.empty() || !seen.add(text).second)
+        return false;
+    const auto numbers = column_numbers(column, table_.decimal);
+    return !numbers || std::all_of(numbers->begin(), numbers->end(), is_whole);
   }
   static bool all_integers(const io::CsvColumn& column) {
     return column.kind == io::CsvColumn::number &&
@@ -242,19 +262,11 @@ class ColumnChoice {
   std::vector<std::string> names_;
 };
 
-void set_classes(SampleTable& table, const io::CsvColumn& column, const std::string& path) {
-  require(column.kind != io::CsvColumn::date, ErrorKind::data,
-          "{}: column '{}' must hold classes, it holds dates", path, column.name);
-  if (column.kind == io::CsvColumn::text)
-    return set_labels(table, [&](size_t row) { return io::strip_spaces(column.texts[row]); });
-  require_class_numbers(column.numbers, path, column.name);
-  set_labels(table, [&](size_t row) {
-    return std::isnan(column.numbers[row]) ? std::string() : class_text(column.numbers[row]);
-  });
-}
-
-bool is_whole(double x) {
-  return x == std::floor(x);
+void set_classes(SampleTable& table, const io::CsvColumn& column, char decimal, const std::string& path) {
+  if (const auto numbers = column_numbers(column, decimal))
+    require_class_numbers(*numbers, path, column.name);
+  const ClassNames names(column.texts, decimal);
+  set_labels(table, [&](size_t row) { return names.of(column.texts[row]); });
 }
 
 /// Whether the first row of a table with text classes has names: one that names a class, or 0, 1, 2, … above
@@ -264,30 +276,47 @@ bool begins_with_names(const io::CsvTable& csv) {
   bool count = csv.rows > 1, integers = true;
   double before = 0;
   for (const io::CsvColumn& column : csv.columns) {
-    if (column.kind == io::CsvColumn::text) {
-      ++texts;
-      if (io::names_a_class(column.texts[0])) return true;
-    } else if (column.kind == io::CsvColumn::number) {
-      const double first = column.numbers[0];
+    if (const auto found = column_numbers(column, csv.decimal)) {
+      const double first = found->front();
       count = count && is_whole(first) && (numbers == 0 || first == before + 1);
-      integers = integers && std::all_of(column.numbers.begin(), column.numbers.end(), is_whole);
+      integers = integers && std::all_of(found->begin(), found->end(), is_whole);
       before = first;
       ++numbers;
+    } else if (column.kind == io::CsvColumn::text) {
+      ++texts;
+      if (io::names_a_class(column.texts[0])) return true;
     }
   }
   return texts > 0 && numbers > 1 && count && !integers;
 }
 
-io::CsvTable read_columns(const std::string& path, const std::string& header, SampleTable& table) {
+constexpr std::string_view kNameless = "column ";  // and its number
+
+/// Whether a column has classes or an index, whose cells are texts.
+bool has_texts(std::string_view name, const SampleColumns& wanted, bool header) {
+  const bool is_class = wanted.label != "auto" ? name == wanted.label
+                        : header               ? io::names_a_class(name)
+                                               : name == "1";
+  if (is_class || !wanted.finds_index())
+    return is_class || std::find(wanted.index.begin(), wanted.index.end(), name) != wanted.index.end();
+  return header && (io::names_an_index(name) || name.starts_with(kNameless));
+}
+
+io::CsvTable read_columns(const std::string& path, const SampleColumns& wanted, SampleTable& table) {
+  const std::string& header = wanted.header;
+  const io::MappedFile file(path);
   io::CsvOptions options;
   options.plain_numbers = true;
   if (header != "auto") options.header = header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
-  io::CsvTable csv = io::read_csv(path, options);
+  bool named = io::guess_csv_header(file.bytes(), path, options).names;
+  options.is_text = [&](std::string_view name) { return has_texts(name, wanted, named); };
+  io::CsvTable csv = io::parse_csv(file.bytes(), path, options);
   if (header != "auto") return csv;
   if (!csv.had_header && begins_with_names(csv)) {
     options.header = io::CsvOptions::yes;
+    named = true;
     csv = {};
-    return io::read_csv(path, options);
+    return io::parse_csv(file.bytes(), path, options);
   }
   if (!csv.suspect_row.empty())
     table.warnings.push_back(fmt::format("{}: the first row ({}) is taken as {}; data.header sets what it is",
@@ -297,10 +326,10 @@ io::CsvTable read_columns(const std::string& path, const std::string& header, Sa
 
 SampleTable columns_of(const std::string& path, const SampleColumns& wanted, bool training) {
   SampleTable table;
-  const io::CsvTable csv = read_columns(path, wanted.header, table);
+  const io::CsvTable csv = read_columns(path, wanted, table);
   const ColumnChoice choice(csv, path, wanted, training);
   table.rows = csv.rows;
-  if (choice.classes != nullptr) set_classes(table, *choice.classes, path);
+  if (choice.classes != nullptr) set_classes(table, *choice.classes, csv.decimal, path);
   for (const io::CsvColumn* column : choice.index) {
     table.index.push_back(column->name);
     if (choice.found_index)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -12,10 +13,11 @@
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/array_tensor.h"
+#include "modewise/data/volume_classification/label_table.h"
 #include "modewise/data/volume_classification/medmnist.h"
 #include "modewise/data/volume_classification/sources.h"
 #include "modewise/io/arrays/npz.h"
-#include "modewise/io/tables/csv.h"
+#include "modewise/io/number_text.h"
 
 namespace modewise::data {
 namespace {
@@ -78,26 +80,22 @@ VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeC
   return set;
 }
 
-/// Labels of a CSV without file names: one row per sample, in order.
-void append_csv_labels(VolumeSet& set, const std::string& path, const VolumeConfig& config, int64_t samples) {
-  const io::CsvTable table = io::read_csv(path, {.plain_numbers = true});
-  const io::CsvColumn* column = table.find(config.label_column);
-  if (config.label_column.empty()) {
-    column = &table.columns.back();
-    for (const io::CsvColumn& one : table.columns)
-      if (one.name == "label") column = &one;
-    if (table.columns.size() > 1)
-      set.notes.push_back(
-          fmt::format("{}: the labels are those of column '{}' (data.label_column)", path, column->name));
+/// Takes labels, splits and groups from a table with one row per sample, in order.
+void take_row_labels(VolumeSet& set, const std::string& path, const VolumeConfig& config, int64_t samples) {
+  const LabelTable table = read_row_labels(path, config);
+  if (config.label_column.empty() && table.columns.size() > 1)
+    set.notes.push_back(
+        fmt::format("{}: the labels are those of column '{}' (data.label_column)", path, table.label_column));
+  std::vector<double> labels;
+  for (const LabelRow& row : table.rows) {
+    double& label = labels.emplace_back(std::nan(""));
+    require(row.label.empty() || io::parse_number(row.label, table.decimal, label), ErrorKind::data,
+            "{}: expected a column of labels (whole numbers){}; the columns are: {}", path,
+            config.label_column.empty() ? "" : " named '" + config.label_column + "'",
+            listed_names(table.columns));
   }
-  std::vector<std::string> names;
-  for (const io::CsvColumn& one : table.columns) names.push_back(one.name);
-  require(column != nullptr && column->kind == io::CsvColumn::number, ErrorKind::data,
-          "{}: expected a column of labels (whole numbers){}; the columns are: {}", path,
-          config.label_column.empty() ? "" : " named '" + config.label_column + "'", listed_names(names));
-  append_labels(
-      set, io::make_array({table.rows}, std::vector<double>(column->numbers.begin(), column->numbers.end())),
-      samples, path);
+  append_labels(set, io::make_array({std::ssize(labels)}, labels), samples, path);
+  take_rows(set, table, table.rows);
 }
 
 void number_samples(VolumeSet& set) {
@@ -153,8 +151,8 @@ VolumeSet read_npy_volumes(const VolumeConfig& config) {
   }
   require(fs::exists(labels), ErrorKind::no_input, "{}: there is no label file {}; set --labels FILE",
           config.path, labels.string());
-  if (lower_extension(labels) == ".csv")
-    append_csv_labels(set, labels.string(), config, samples);
+  if (!label_table_of(config).empty())
+    take_row_labels(set, labels.string(), config, samples);
   else
     append_labels(set, io::read_npy(labels.string()), samples, labels.string());
   number_samples(set);

@@ -23,8 +23,7 @@ void VolumeConfig::fields(Fields& f) {
   f.add("split_column", split_column, "split column of the CSV (train, validation or test); empty: detected");
   f.add("group_column", group_column,
         "column of the CSV whose groups, such as patients, stay in one split; empty: detected (patient, "
-        "subject, "
-        "group); none: not used");
+        "subject, group); none: not used");
   f.add("classes", classes, "names of the classes, in the order of their labels");
   f.add("counts", counts,
         "check of the sample counts of MedMNIST's sets against the published ones: strict or any",

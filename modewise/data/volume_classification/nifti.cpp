@@ -29,10 +29,11 @@
 #include "modewise/core/unpacked_limit.h"
 #include "modewise/data/broken_files.h"
 #include "modewise/data/file_matcher.h"
+#include "modewise/data/label_cells.h"
+#include "modewise/data/volume_classification/label_table.h"
 #include "modewise/data/volume_classification/sources.h"
 #include "modewise/io/file_kind.h"
 #include "modewise/io/images/nifti.h"
-#include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
 namespace {
@@ -43,111 +44,25 @@ bool is_nifti(const std::string& name) {
   return !ending_of(name, {".nii.gz", ".nii"}).empty();
 }
 
-/// "folder/scan" for "folder/scan.nii.gz".
-std::string without_nifti_ending(const std::string& path) {
-  return path.substr(0, path.size() - ending_of(path, {".nii.gz", ".nii", ".gz"}).size());
-}
-
 /// "scan" for "folder/scan.nii.gz".
 std::string stem_of(const std::string& path) {
   return without_nifti_ending(fs::path(path).filename().string());
 }
 
-std::string cell_text(const io::CsvColumn& column, size_t row) {
-  if (column.kind == io::CsvColumn::text) return std::string(column.texts[row]);
-  if (column.kind == io::CsvColumn::number && std::isfinite(column.numbers[row]))
-    return fmt::format("{}", column.numbers[row]);
-  return "";
-}
-
-std::vector<std::string> names_of(const io::CsvTable& table) {
-  std::vector<std::string> names;
-  for (const io::CsvColumn& column : table.columns) names.push_back(column.name);
-  return names;
-}
-
-/// A column name in lower case, with _ for spaces and hyphens.
-std::string plain_name(std::string name) {
-  for (char& c : name)
-    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
-}
-
-/// The column `asked`, else the first of `names`; null: none.
-const io::CsvColumn* find_column(const io::CsvTable& table, const std::string& asked,
-                                 std::initializer_list<const char*> names, const std::string& path) {
-  if (!asked.empty()) {
-    const io::CsvColumn* column = table.find(asked);
-    const std::vector<std::string> there = names_of(table);
-    require(column != nullptr, ErrorKind::data, "{}: there is no column '{}'{}; the columns are: {}", path,
-            asked, nearest_name_hint(asked, there), listed_names(there));
-    return column;
-  }
-  for (const char* name : names)
-    for (const io::CsvColumn& column : table.columns)
-      if (plain_name(column.name) == name) return &column;
-  return nullptr;
-}
-
-struct Labelled {
-  std::string label, split, group;
-};
 /// The label of each file; nothing: none.
-using FileLabels = std::vector<std::optional<Labelled>>;
-
-struct LabelTable {
-  std::vector<std::string> files;  // as written
-  std::vector<Labelled> rows;
-  std::string group_column;  // "": none
-};
-
-LabelTable read_labels(const std::string& path, const VolumeConfig& config) {
-  const io::CsvTable table = io::read_csv(path, {.plain_numbers = true});
-  const auto* files = find_column(table, config.file_column,
-                                  {"file", "filename", "file_name", "path", "file_path", "filepath", "image",
-                                   "image_path", "name", "id", "image_id"},
-                                  path);
-  const auto* labels =
-      find_column(table, config.label_column, {"label", "class", "target", "diagnosis"}, path);
-  const auto* split = find_column(table, config.split_column, {"split", "set", "subset"}, path);
-  const auto* group =
-      config.group_column == "none"
-          ? nullptr
-          : find_column(table, config.group_column,
-                        {"patient", "patient_id", "patientid", "subject", "subject_id", "group", "group_id"},
-                        path);
-  require(files != nullptr && labels != nullptr, ErrorKind::data,
-          "{}: expected a column of files (file) and one of classes (label); data.file_column and "
-          "data.label_column select others; the columns are: {}",
-          path, listed_names(names_of(table)));
-  LabelTable out;
-  if (group == files || group == labels) group = nullptr;
-  if (group != nullptr) out.group_column = group->name;
-  std::set<std::string> known;
-  for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row) {
-    const auto cell = [&](const io::CsvColumn* column) {
-      return column != nullptr ? cell_text(*column, row) : std::string();
-    };
-    const std::string name = cell(files);
-    out.rows.push_back({cell(labels), cell(split), cell(group)});
-    out.files.push_back(name);
-    require(!name.empty() && !out.rows.back().label.empty(), ErrorKind::data, "{}: row {} has no {}", path,
-            row + 1, name.empty() ? "file" : "class");
-    require(known.insert(without_nifti_ending(name)).second, ErrorKind::data, "{}: duplicate file '{}'", path,
-            without_nifti_ending(name));
-  }
-  return out;
-}
+using FileLabels = std::vector<std::optional<LabelRow>>;
 
 /// Labels of `files`, paths relative to `root`; warns of rows without a file and files without a row.
 FileLabels match_labels(VolumeSet& set, const LabelTable& table, const std::vector<std::string>& files,
-                        const fs::path& root, const std::string& csv, const VolumeConfig& config) {
+                        const fs::path& root, const VolumeConfig& config) {
+  const std::string& csv = table.path;
   const FileMatcher matcher(files, without_nifti_ending);
   FileLabels labels(files.size());
   std::vector<std::string> no_file, no_row;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string& name = table.files[row];
-    const std::vector<size_t> found = matcher.find(name);
+    std::vector<size_t> found = matcher.find(name);
+    if (found.empty()) found = matcher.find(without_fraction(name, table.decimal));
     if (found.empty()) {
       no_file.push_back(name);
       continue;
@@ -246,28 +161,9 @@ std::vector<std::string> class_names(const std::set<std::string>& found, const V
     return end != text.c_str() && *end == '\0';
   });
   if (numbers)
-    std::sort(names.begin(), names.end(),
-              [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
+    std::stable_sort(names.begin(), names.end(),
+                     [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
   return names;
-}
-
-/// The list of a split's name; null: not a split.
-std::vector<int64_t> VolumeSet::*list_of_split(const std::string& name) {
-  const std::string small = plain_name(name);
-  const std::string stem = small.ends_with("_set") ? small.substr(0, small.size() - 4) : small;
-  if (stem == "train" || stem == "training") return &VolumeSet::train;
-  if (stem == "val" || stem == "valid" || stem == "validation" || stem == "dev")
-    return &VolumeSet::validation;
-  if (stem == "test" || stem == "testing") return &VolumeSet::test;
-  return nullptr;
-}
-
-void put_into_split(VolumeSet& set, const std::string& split, int64_t sample, const std::string& path) {
-  std::vector<int64_t> VolumeSet::*list = list_of_split(split);
-  require(list != nullptr, ErrorKind::data,
-          "{}: '{}' is not train, validation or test; without the column the volumes are split by class",
-          path, split);
-  (set.*list).push_back(sample);
 }
 
 /// The first of the files whose kind is known, with a remedy, or "none". Looks at 100 files.
@@ -304,7 +200,7 @@ FileLabels folder_labels(const std::vector<std::string>& files, const VolumeConf
     parts.emplace_back(path.begin(), path.end());
   }
   const bool split = std::all_of(parts.begin(), parts.end(), [](const auto& one) {
-    return one.size() >= 3 && list_of_split(one.front()) != nullptr;
+    return one.size() >= 3 && names_a_split(one.front());
   });
   const size_t at = split ? 1 : 0;
   FileLabels out;
@@ -315,7 +211,7 @@ FileLabels folder_labels(const std::vector<std::string>& files, const VolumeConf
     const std::string& name = path[at];
     if (!config.classes.empty() && !asked.contains(name)) return {};
     classes.insert(name);
-    out.push_back(Labelled{name, split ? path.front() : "", ""});
+    out.push_back(LabelRow{name, split ? path.front() : "", ""});
   }
   const bool patients = classes.size() > 2 && classes.size() == files.size() && config.classes.empty();
   require(!patients, ErrorKind::data,
@@ -360,23 +256,6 @@ void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<co
   set.volumes = std::move(volumes);
   for (std::string& warning : broken.warnings()) set.warn(std::move(warning));
   fills.warn(set);
-}
-
-/// Warns of groups in several splits of the table, which then are not kept together.
-void check_groups(VolumeSet& set, const std::string& column) {
-  std::map<std::string, std::set<char>> splits;
-  for (const auto& [list, split] :
-       {std::pair(&set.train, 'r'), std::pair(&set.validation, 'v'), std::pair(&set.test, 't')})
-    for (const int64_t i : *list)
-      if (const std::string& group = set.groups[static_cast<size_t>(i)]; !group.empty())
-        splits[group].insert(split);
-  std::vector<std::string> several;
-  for (const auto& [group, found] : splits)
-    if (found.size() > 1) several.push_back(group);
-  if (several.empty()) return;
-  set.groups.clear();
-  set.warn(with_examples(
-      "group", fmt::format(" of the column '{}' with volumes in more than one split", column), several));
 }
 
 /// Names by which results tell samples apart: file names, with their folders if these are not unique.
@@ -424,21 +303,19 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
   for (const fs::path& file : files)
     inside.push_back(file == root ? file.filename().string()
                                   : file.lexically_relative(root).generic_string());
-  const fs::path csv = config.labels.empty() ? root / "labels.csv" : fs::path(config.labels);
   VolumeSet set;
   set.narrowed = true;
+  LabelTable table;
   FileLabels labels;
   std::set<std::string> found;
-  std::string group_column;
-  if (fs::exists(csv)) {
-    const LabelTable table = read_labels(csv.string(), config);
-    group_column = table.group_column;
-    labels = match_labels(set, table, inside, root, csv.string(), config);
+  if (const std::string csv = label_table_of(config); !csv.empty()) {
+    require(fs::exists(csv), ErrorKind::no_input, "there is no file {} with the labels", csv);
+    table = read_file_labels(csv, config);
+    labels = match_labels(set, table, inside, root, config);
     for (const auto& label : labels)
       if (label) found.insert(label->label);
-    set.classes = class_names(found, config, csv.string());
+    set.classes = class_names(found, config, csv);
   } else {
-    require(config.labels.empty(), ErrorKind::no_input, "there is no file {} with the labels", csv.string());
     labels = folder_labels(inside, config);
     for (const auto& label : labels) found.insert(label->label);
     if (!labels.empty()) {
@@ -448,25 +325,19 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
     }
   }
   const NameIndex classes(set.classes);
-  bool split = false;
   std::vector<fs::path> taken;
+  std::vector<LabelRow> rows;
   for (size_t i = 0; i < files.size(); ++i) {
     if (!labels.empty() && !labels[i]) continue;
-    const auto sample = std::ssize(taken);
     taken.push_back(files[i]);
     set.names.push_back(inside[i]);
     set.labels.push_back(labels.empty() ? -1 : static_cast<int64_t>(*classes.find(labels[i]->label)));
-    if (!group_column.empty()) set.groups.push_back(labels[i]->group);
-    if (labels.empty() || labels[i]->split.empty()) continue;
-    split = true;
-    put_into_split(set, labels[i]->split, sample, csv.string());
+    if (!labels.empty()) rows.push_back(std::move(*labels[i]));
   }
   set.names = sample_names(set.names);
-  require(!split || set.train.size() + set.validation.size() + set.test.size() == taken.size(),
-          ErrorKind::data, "{}: some rows have a split and others do not", csv.string());
-  if (split && !set.groups.empty()) check_groups(set, group_column);
+  const bool split = take_rows(set, table, rows);
   // Before reading: the split is the same with and without the test volumes, and without broken ones.
-  if (!split && !labels.empty()) split_by_class(set, config.split_ratios, config.split_seed);
+  if (!split && !rows.empty()) split_by_class(set, config.split_ratios, config.split_seed);
   read_files(set, taken, with_test ? std::span<const int64_t>() : set.test, config);
   return set;
 }

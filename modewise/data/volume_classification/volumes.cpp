@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -35,6 +36,15 @@ std::string format_of(const VolumeConfig& config) {
   require(extension == ".nii" || extension == ".gz", ErrorKind::data,
           "{}: expected volumes: .npz, .npy, .nii, .nii.gz or a folder of NIfTI files", config.path);
   return "nifti";
+}
+
+/// Refuses settings of columns where there is no table of labels.
+void refuse_columns(const VolumeConfig& config) {
+  for (const auto& [option, column] :
+       {std::pair("split_column", &config.split_column), std::pair("group_column", &config.group_column)})
+    require(column->empty() || *column == "none", ErrorKind::config,
+            "data.{} = {}: {} has no table of labels (CSV), which would have such a column", option, *column,
+            config.path);
 }
 
 /// Masks voxels that are not finite or have one of `values` in all channels.
@@ -196,8 +206,17 @@ void VolumeFills::warn(VolumeSet& set) const {
   }
 }
 
+std::string label_table_of(const VolumeConfig& config) {
+  const std::string format = format_of(config);
+  if (format == "npy" && lower_extension(config.labels) == ".csv") return config.labels;
+  if (format != "nifti" || !config.labels.empty()) return format == "nifti" ? config.labels : "";
+  const std::string table = (fs::path(config.path) / "labels.csv").string();
+  return fs::exists(table) ? table : "";
+}
+
 VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
   const std::string format = format_of(config);
+  if (label_table_of(config).empty()) refuse_columns(config);
   VolumeSet set = format == "nifti" ? read_nifti_volumes(config, with_test)
                   : format == "npy" ? read_npy_volumes(config)
                                     : read_npz_volumes(config, with_test);

@@ -61,8 +61,11 @@ std::string evaluation_text(const Json& evaluation, const std::string& many, boo
 
 Result describe_set(const data::LabelledSamples& set, Json head, const std::string& line) {
   std::string text = line + "\n";
-  for (const std::string& note : set.notes) text += "note: " + note + "\n";
-  head["notes"] = set.notes;
+  std::vector<std::string> notes = set.notes;
+  for (const char* split : kSplits)
+    if (set.split(split).empty() && !set.split_rule.empty()) notes.push_back(set.no_samples(split));
+  for (const std::string& note : notes) text += "note: " + note + "\n";
+  head["notes"] = notes;
   std::vector<report::Column> columns = {{"class"}};
   std::vector<std::vector<int64_t>> counts;  // of each split: by class, then total
   for (const char* split : kSplits) {

@@ -34,7 +34,7 @@ void require_labels(const data::LabelledSamples& set, std::span<const int64_t> s
 
 std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::string& split) {
   std::vector<int64_t> samples = set.split(split);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} {}", set.source, split, set.many);
+  require(!samples.empty(), ErrorKind::data, "{}: {}", set.source, set.no_samples(split));
   return samples;
 }
 
@@ -166,8 +166,7 @@ std::vector<ResultTable> ClassificationRun::tables(const Json& metrics) const {
 
 void require_parts(data::LabelledSamples& set, bool with_test) {
   const auto check = [&](const char* name, const std::vector<int64_t>& samples, bool wanted) {
-    require(!wanted || !samples.empty(), ErrorKind::data, "{}: there are no {} {}", set.source, name,
-            set.many);
+    require(!wanted || !samples.empty(), ErrorKind::data, "{}: {}", set.source, set.no_samples(name));
     require_labels(set, samples);
   };
   check("training", set.train, true);

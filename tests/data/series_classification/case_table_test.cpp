@@ -179,6 +179,30 @@ TEST_F(SampleTable, AsksWhereAColumnMayBeAnIndex) {
       "targets of regression; data.label names the class column");
 }
 
+TEST_F(SampleTable, ReadsClassesAsTexts) {
+  const auto classes = [&](const std::vector<std::string>& labels, const std::string& head = "label,x\n") {
+    std::string text = head;
+    for (size_t i = 0; i < labels.size(); ++i) text += fmt::format("{},{}.5\n", labels[i], i);
+    return read("a.csv", text).classes;
+  };
+  EXPECT_THAT(classes({"2020-01-01", "2020-01-02"}), ElementsAre("2020-01-01", "2020-01-02"));
+  EXPECT_THAT(classes({"1.0", "2.0", "10.0"}), ElementsAre("1", "2", "10"));
+  EXPECT_THAT(classes({"1.000000000e+00", "2.500000000e+00"}, ""), ElementsAre("1", "2.5"));
+  EXPECT_THAT(classes({"1", "1.0", "01"}), ElementsAre("01", "1", "1.0"));
+  EXPECT_THAT(classes({"01", "02"}), ElementsAre("01", "02"));
+  EXPECT_THAT(classes({"1", "2", "other"}), ElementsAre("1", "2", "other"));
+  EXPECT_THAT(classes({"9007199254740992", "9007199254740993"}, ""),
+              ElementsAre("9007199254740992", "9007199254740993"));
+  EXPECT_EQ(read("a.csv", "label,x\nup,2\nNA,3\n").unlabelled, folder_.path("a.csv") + ": sample 2");
+}
+
+TEST_F(SampleTable, ReadsAnIndexAsTexts) {
+  for (const auto& first : {Strings{"9007199254740992", "9007199254740993", "3"},
+                            {"101", "102b", "103"},
+                            {"2020-01-01", "2020-01-02", "2020-01-03"}})
+    EXPECT_THAT(read("a.csv", table("patient,0,1,label", first)).index, ElementsAre("patient"));
+}
+
 TEST_F(SampleTable, SaysWhatIsWrong) {
   EXPECT_EQ(refused("a.txt", "1\n2\n"), "a.txt: expected a class and values in each row, found one number");
   EXPECT_EQ(read("a.txt", "1 2\nNaN 3\n").unlabelled, folder_.path("a.txt") + ": sample 2");
@@ -192,8 +216,6 @@ TEST_F(SampleTable, SaysWhatIsWrong) {
   EXPECT_EQ(refused("a.csv", "kind,x\nup,2\ndown,3\n"),
             "a.csv: column 'kind' must hold numbers, it holds text; in a table with a header the class "
             "column is 'label', 'class', 'target' or 'y' (or data.label), and data.index leaves columns out");
-  EXPECT_EQ(refused("a.csv", "label,x\n2020-01-01,2\n2020-01-02,3\n"),
-            "a.csv: column 'label' must hold classes, it holds dates");
   EXPECT_EQ(refused("a.tsv", "1\t2.5\n1\tx\n2\t3\n"),
             "a.tsv:2: column '2' holds numbers, but 'x' is not a finite number");
   EXPECT_EQ(refused("a.tsv", "1\t2.5\n2\t1e39\n"),

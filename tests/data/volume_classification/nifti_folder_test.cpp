@@ -293,6 +293,53 @@ TEST_F(Volumes, OfAPatientStayInOneSplit) {
               testing::Contains("1 group of the column 'patient' with volumes in more than one split: A"));
 }
 
+TEST_F(Volumes, OfAFolderReadTheirTableAsTexts) {
+  const std::vector<std::string> names = {"2020-01-01", "20200101123456780", "20200101123456781", "007"};
+  for (const std::string& name : names) scratch_.write("scans/" + name + ".nii", nifti_bytes(2, 2, 2));
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  const auto load = [&](const std::vector<std::string>& labels, const std::vector<std::string>& patients) {
+    std::string rows = "file,label,patient\n";
+    for (size_t i = 0; i < names.size(); ++i)
+      rows += fmt::format("{},{},{}\n", names[i], labels[i], patients[i]);
+    scratch_.write("scans/labels.csv", rows);
+    return load_volumes(config);
+  };
+  VolumeSet set =
+      load({"2020-01-01", "2020-01-02", "2020-01-01", "2020-01-02"}, {"1971-03-02", "101", "102b", "7.0"});
+  EXPECT_THAT(set.classes, ElementsAre("2020-01-01", "2020-01-02"));
+  // In the order of the files: 007, 2020-01-01, …
+  EXPECT_THAT(set.labels, ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(set.groups, ElementsAre("7", "1971-03-02", "101", "102b"));
+  set = load({"a", "b", "a", "b"}, {"9007199254740992", "9007199254740993", "01", "NA"});
+  EXPECT_THAT(set.groups, ElementsAre("", "9007199254740992", "9007199254740993", "01"));
+  const std::string table = scratch_.path("scans/labels.csv");
+  EXPECT_EQ(set.notes.front(),
+            table + ": 1 volume without a 'patient' (data.group_column): each is a group of its own");
+  EXPECT_THAT(set.notes, testing::Contains(
+                             table + ": volumes of equal 'patient' stay in one split (data.group_column)"));
+  // pandas writes integers so in a column with missing cells; other forms of one number stay apart.
+  EXPECT_THAT(load({"1.0", "2.0", "1.0", "10.0"}, {"", "", "", ""}).classes, ElementsAre("1", "2", "10"));
+  set = load({"1", "1.0", "01", "2"}, {"", "", "", ""});
+  EXPECT_THAT(set.classes, ElementsAre("01", "1", "1.0", "2"));
+  EXPECT_EQ(set.warnings, 3U);
+  EXPECT_EQ(refusal(config), "");
+  scratch_.write("scans/labels.csv", "file,label\n7.0,a\n2020-01-01,b\n");
+  EXPECT_THAT(load_volumes(config).names, ElementsAre("007", "2020-01-01"));
+}
+
+TEST_F(Volumes, SayWhyASplitIsEmpty) {
+  std::string rows = "file,label,group\n";
+  for (int i = 0; i < 12; ++i) {
+    scratch_.write(fmt::format("scans/{:02}.nii", i), nifti_bytes(2, 2, 2));
+    rows += fmt::format("{:02},{},{}\n", i, i % 2, i % 2 == 0 ? "AD" : "CN");
+  }
+  scratch_.write("scans/labels.csv", rows);
+  const VolumeSet set = load_volumes(config_of(scratch_.path("scans")));
+  EXPECT_EQ(set.no_samples("validation"),
+            "there are no validation volumes: 2 groups in 2 classes are split by data.split_ratios = "
+            "[0.7, 0.1, 0.2] of each class, in groups of equal 'group' (data.group_column)");
+}
+
 TEST_F(Volumes, OfBrokenFilesAreLeftOutUpToALimit) {
   for (const char* file : {"ill/a.nii", "ill/b.nii", "ill/c.nii", "well/d.nii", "well/e.nii", "well/f.nii"})
     scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
