@@ -200,12 +200,14 @@ class LoadedClassifier:
         with folder.reading("data.json"):
             self.classes: list[str] = data["classes"]
             self.shape = VisionShape(data["size"], data["channels"], len(self.classes), data["missing"])
+            self._intensity, self._unit = data.get("intensity"), data.get("intensity_unit", 0)
         with folder.reading("config.toml"):
             self.module = make_classifier(self.config["model"], self.shape)
         folder.load_weights(self.module)
 
     def scaled(self, volumes: Array) -> Tensor:
-        """Volumes [B, N_1 … N_k] or [B, N_1 … N_k, C] as in their file -> [B, N_1 … N_k, C], normalized by `data.intensity`.
+        """Volumes [B, N_1 … N_k] or [B, N_1 … N_k, C] as in their file -> [B, N_1 … N_k, C], normalized by `data.intensity`
+        as in training.
         DataError for shapes that are not the run's."""
         array = np.asarray(volumes)
         if array.dtype.kind not in "fiu":
@@ -215,7 +217,8 @@ class LoadedClassifier:
         wanted = [*self.shape.size, self.shape.channels]
         if list(array.shape[1:]) != wanted:
             raise DataError(f"volumes must be [B, {', '.join(map(str, wanted))}], got {list(array.shape)}")
-        rule, unit = self.config["data"]["intensity"], {"uint8": 255, "uint16": 65535}.get(str(array.dtype), 0)
+        rule = self._intensity or self.config["data"]["intensity"]
+        unit = self._unit or {"uint8": 255, "uint16": 65535}.get(str(array.dtype), 0)
         values = torch.from_numpy(array.astype(np.float32))
         if rule == "none":
             return values

@@ -84,6 +84,29 @@ def test_score_files_are_medmnists(run):
     fails(65, "23 samples", "test split", arguments=["evaluate", short, "--data", run.parent / "boxes.npz"])
 
 
+def test_later_files_are_scaled_as_in_training(run, tmp_path):
+    images = np.load(run.parent / "boxes.npz")["test_images"]
+    scores = {}
+    for name, values in {"bytes": images, "floats": images.astype(np.float32), "integers": images.astype(np.int32),
+                         "wide": images.astype(np.float32) + 200}.items():
+        np.savez(tmp_path / f"{name}.npz", images=values, labels=np.arange(24) % 2)
+        said = ok("predict", run, "--data", tmp_path / f"{name}.npz", "--json")
+        assert ("values outside 0 to 255" in said.stderr) == (name == "wide")
+        scores[name] = [one["scores"] for one in json.loads(said.stdout)["volumes"]]
+    assert scores["bytes"] == scores["floats"] == scores["integers"] != scores["wide"]
+    described = json.loads((run / "data.json").read_text())
+    assert (described["intensity"], described["intensity_unit"]) == ("unit", 255)
+
+
+def test_columns_of_groups_need_a_table(run, tmp_path):
+    data = run.parent / "boxes.npz"
+    fails(78, f"data.group_column = patient: {data} has no table of labels", arguments=train(data, "--set", "data.group_column=patient"))
+    np.save(tmp_path / "scan.npy", np.zeros((4, 4, 4, 4), np.float32))
+    (tmp_path / "t.csv").write_text("label,group\n0,AD\n0,AD\n1,CN\n1,CN\n")
+    fails(65, "there are no validation volumes: 2 groups in 2 classes are split by data.split_ratios", "(data.group_column)",
+          arguments=train(tmp_path / "scan.npy", "--labels", tmp_path / "t.csv"))
+
+
 def test_explain_takes_away_what_it_says(run, tmp_path):
     # Volumes whose means are whole numbers, so that a slab put at the mean can be written into a file of bytes.
     arrays = dict(np.load(run.parent / "boxes.npz"))

@@ -51,10 +51,12 @@ void VolumeConfig::fields(Fields& f) {
         {.min = 0, .max = 1000});
   f.add("missing_values", missing_values,
         "values of missing voxels, which are masked, such as -2048 outside the field of view");
-  f.add("intensity", intensity,
-        "scaling: unit (integers by their range), range (intensity_range to 0…1, clipped), volume (mean 0, "
-        "standard deviation 1 of each volume), none; auto: unit for integers, volume for others",
-        {.one_of = {"auto", "unit", "range", "volume", "none"}});
+  f.add(
+      "intensity", intensity,
+      "scaling: unit (uint8 divided by 255, uint16 by 65535), range (intensity_range to 0…1, clipped), "
+      "volume (mean 0, standard deviation 1 of each volume), none; auto: unit for NPZ and NPY files of uint8 "
+      "or uint16, volume for others, such as NIfTI; chosen in training, and kept for later files",
+      {.one_of = {"auto", "unit", "range", "volume", "none"}});
   f.add("intensity_range", intensity_range, "values mapped to 0 and 1 with intensity = \"range\"");
 }
 

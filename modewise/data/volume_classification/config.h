@@ -35,6 +35,7 @@ struct VolumeConfig {
   std::vector<double> missing_values;  // values of missing voxels, such as -2048 outside the field of view
   std::string intensity = "auto";      // auto, unit, range, volume, none
   std::vector<double> intensity_range = {0, 1};  // of "range": mapped to 0 and 1, clipped
+  double trained_unit = 0;  // no field: divisor of "unit" in the run's training; 0: by the dtype
 
   void fields(Fields& f);
 };

@@ -113,13 +113,43 @@ double unit_of(at::ScalarType type) {
   return 0;
 }
 
+/// Warns of values that do not fit a run that divides by `unit`; `own`: the divisor of their dtype, or 0.
+void check_unit(VolumeSet& set, double unit, double own) {
+  double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
+  int64_t outside = 0;
+  std::string first;
+  for (size_t i = 0; i < set.volumes.size(); ++i) {
+    const at::Tensor& valid = set.valid[i];
+    const at::Tensor values = set.volumes[i].to(at::kDouble);
+    const auto [low, high] = (valid.defined() ? values.masked_select(valid.unsqueeze(-1)) : values).aminmax();
+    const auto smallest = low.item<double>(), largest = high.item<double>();
+    minimum = std::min(minimum, smallest);
+    maximum = std::max(maximum, largest);
+    if ((smallest < 0 || largest > unit) && outside++ == 0)
+      first = fmt::format("{}: {} to {}", set.called(static_cast<int64_t>(i)), smallest, largest);
+  }
+  if (outside > 0)
+    set.warn(
+        fmt::format("{} of {} volumes have values outside 0 to {}, the range of the training volumes, by "
+                    "which they are divided (data.intensity); the first is {}",
+                    outside, set.volumes.size(), unit, first));
+  else if (maximum > minimum && maximum <= (set.volumes.front().is_floating_point() ? 1 : own))
+    set.warn(
+        fmt::format("all values are between {} and {}, but as in training they are divided by {} "
+                    "(data.intensity); the run expects values as stored in its training volumes",
+                    minimum, maximum, unit));
+}
+
 void scale_intensity(VolumeSet& set, const VolumeConfig& config) {
-  const double unit = set.narrowed ? 0 : unit_of(set.volumes.front().scalar_type());
+  const double own = set.narrowed ? 0 : unit_of(set.volumes.front().scalar_type());
+  const double unit = config.trained_unit > 0 ? config.trained_unit : own;
   const std::string rule = config.intensity != "auto" ? config.intensity : unit > 0 ? "unit" : "volume";
   require(rule != "unit" || unit > 0, ErrorKind::config,
-          "data.intensity = \"unit\" is for volumes of uint8 or uint16; {} has another dtype: use "
-          "range or volume",
-          set.source);
+          "data.intensity = \"unit\" is for volumes of uint8 or uint16; {} {}: use range or volume",
+          set.source, set.narrowed ? "has NIfTI volumes" : "has another dtype");
+  set.intensity = rule;
+  set.unit = rule == "unit" ? unit : 0;
+  if (rule == "unit" && unit != own) check_unit(set, unit, own);
   const std::vector<double>& range = config.intensity_range;
   require(rule != "range" || (range.size() == 2 && range[0] < range[1]), ErrorKind::config,
           "data.intensity_range: expected two ascending numbers, got [{}]", fmt::join(range, ", "));

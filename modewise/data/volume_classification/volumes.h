@@ -27,6 +27,8 @@ struct VolumeSet : LabelledSamples {
   bool narrowed = false;            // float32 values, kept in a smaller dtype that holds them exactly
   std::vector<at::Tensor> valid;    // each [N_1 … N_k] bool; undefined: all valid
   std::vector<VolumeScale> scales;  // of each volume
+  std::string intensity;            // rule of the scales: unit, range, volume, none
+  double unit = 0;                  // divisor of the rule unit
   std::string flag;                 // MedMNIST set, "adrenalmnist3d", else ""
 
   int64_t count() const { return static_cast<int64_t>(volumes.size()); }

@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 2> kSplitSettings = {"data.split_seed", "
 /// Locations of the data, which may have been moved.
 constexpr std::array<std::string_view, 3> kPlaces = {"data.path", "data.train", "data.test"};
 /// Keys of data.json that may differ between runs with the same type of samples.
-constexpr std::array<std::string_view, 7> kOwn = {"source", "name", "hash",     "samples",
-                                                  "mean",   "std",  "deviation"};
+constexpr std::array<std::string_view, 9> kOwn = {"source", "name",      "hash",      "samples",       "mean",
+                                                  "std",    "deviation", "intensity", "intensity_unit"};
 
 template <class List>
 bool holds(const List& list, std::string_view text) {

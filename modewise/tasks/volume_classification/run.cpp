@@ -61,8 +61,11 @@ void VolumeClassificationRun::load_samples_of(const std::string& path, bool with
     wanted.path = path;
     wanted.format = "auto";
     wanted.labels.clear();
+    if (data::label_table_of(wanted).empty()) wanted.split_column = wanted.group_column = "";
   }
   wanted.classes = trained_classes_;
+  if (!trained_intensity_.empty()) wanted.intensity = trained_intensity_;
+  wanted.trained_unit = trained_unit_;
   data::VolumeSet set = data::load_volumes(wanted, with_test);
   require(set.modes() == std::ssize(shape_.size) && set.channels() == shape_.channels, ErrorKind::data,
           "{}: volumes with {} axes and {} channels, but the run was trained on {} axes and {} channels ({})",
@@ -85,10 +88,11 @@ std::string VolumeClassificationRun::samples_text() const {
 }
 
 nlohmann::ordered_json VolumeClassificationRun::describe() const {
-  return {{"source", set_.source},    {"hash", hash()},
-          {"flag", set_.flag},        {"classes", set_.classes},
-          {"size", set_.size()},      {"channels", set_.channels()},
-          {"missing", set_.masked()}, {"samples", part_sizes(set_)}};
+  return {{"source", set_.source},       {"hash", hash()},
+          {"flag", set_.flag},           {"classes", set_.classes},
+          {"size", set_.size()},         {"channels", set_.channels()},
+          {"missing", set_.masked()},    {"intensity", set_.intensity},
+          {"intensity_unit", set_.unit}, {"samples", part_sizes(set_)}};
 }
 
 void VolumeClassificationRun::restore(const nlohmann::ordered_json& json, const std::string& /*file*/) {
@@ -96,6 +100,8 @@ void VolumeClassificationRun::restore(const nlohmann::ordered_json& json, const 
   trained_classes_ = json.at("classes").get<std::vector<std::string>>();
   shape_ = {json.at("size").get<std::vector<int64_t>>(), json.at("channels").get<int64_t>(),
             std::ssize(trained_classes_), json.at("missing").get<bool>()};
+  trained_intensity_ = json.value("intensity", "");
+  trained_unit_ = json.value("intensity_unit", 0.0);
 }
 
 void VolumeClassificationRun::make_model(Purpose purpose) {

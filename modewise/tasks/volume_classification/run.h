@@ -43,6 +43,8 @@ class VolumeClassificationRun final
 
  private:
   std::vector<std::string> trained_classes_;
+  std::string trained_intensity_;  // "": unknown, of a run before it was recorded
+  double trained_unit_ = 0;
 };
 
 }  // namespace modewise::tasks

@@ -426,5 +426,77 @@ TEST_F(Volumes, OfNpyTakeTheColumnAskedFor) {
             config.labels + ": expected a column of labels (whole numbers); the columns are: label");
 }
 
+TEST_F(Volumes, OfNpyTakeTheColumnsOfTheirTable) {
+  io::write_npy(scratch_.path("scan.npy"), bytes_of({6, 2, 3, 2}, 5));
+  VolumeConfig config = config_of(scratch_.path("scan.npy"));
+  const auto table = [&](const std::string& head, const std::vector<std::string>& rows) {
+    config.labels = scratch_.write("t.csv", fmt::format("{}\n{}\n", head, fmt::join(rows, "\n")));
+  };
+  table("Class,age", {"0,61", "1,62", "0,63", "1,64", "0,65", "1,66"});
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(0, 1, 0, 1, 0, 1));
+  table("label,half,part", {"0,A,train", "1.0,A,train", "0,B,val", "1,B,val", "0,C,test", "1,C,test"});
+  config.group_column = "half";
+  config.split_column = "part";
+  VolumeSet set = load_volumes(config);
+  EXPECT_THAT(set.labels, ElementsAre(0, 1, 0, 1, 0, 1));
+  EXPECT_THAT(set.train, ElementsAre(0, 1));
+  EXPECT_THAT(set.validation, ElementsAre(2, 3));
+  EXPECT_THAT(set.test, ElementsAre(4, 5));
+  EXPECT_THAT(set.groups, ElementsAre("A", "A", "B", "B", "C", "C"));
+  EXPECT_EQ(load_volumes(config, false).count(), 4);
+  table("label,patient", {"0,1971-03-02", "0,1971-03-02", "0,b", "1,c", "1,c", "1,d"});
+  config.group_column = config.split_column = "";
+  config.split_ratios = {0.5, 0, 0.5};
+  set = load_volumes(config);
+  EXPECT_EQ(std::count(set.train.begin(), set.train.end(), 0),
+            std::count(set.train.begin(), set.train.end(), 1));
+  config.group_column = "nonsense";
+  EXPECT_EQ(refusal(config),
+            config.labels + ": there is no column 'nonsense'; the columns are: label, patient");
+}
+
+TEST_F(Volumes, RefuseColumnsWithoutATable) {
+  VolumeConfig config = config_of(write("a.npz", six_arrays()));
+  for (std::string* column : {&config.group_column, &config.split_column}) {
+    *column = "patient";
+    EXPECT_EQ(
+        error_of(ErrorKind::config, [&] { load_volumes(config); }),
+        fmt::format("data.{} = patient: {} has no table of labels (CSV), which would have such a column",
+                    column == &config.group_column ? "group_column" : "split_column", config.path));
+    *column = "";
+  }
+}
+
+TEST_F(Volumes, KeepTheDivisorOfTheTraining) {
+  const auto load = [&](io::Array images, double unit) {
+    VolumeConfig config =
+        config_of(write("a.npz", {{"images", std::move(images)}, {"labels", labels_of({0, 1})}}));
+    config.trained_unit = unit;
+    if (unit > 0) config.intensity = "unit";
+    return load_volumes(config);
+  };
+  const auto floats = [](float scale) {
+    std::vector<float> values(2 * 8);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = scale * static_cast<float>(i * 17);
+    return io::make_array({2, 2, 2, 2}, std::span<const float>(values));
+  };
+  VolumeSet set = load(bytes_of({2, 2, 2, 2}, 17), 0);
+  EXPECT_EQ(set.intensity, "unit");
+  EXPECT_EQ(set.unit, 255);
+  const std::vector<int64_t> all = {0, 1};
+  const at::Tensor values = gather_volumes(set, all).values;
+  EXPECT_TRUE(at::equal(gather_volumes(load(floats(1), 255), all).values, values));
+  EXPECT_EQ(load(floats(1), 255).warnings, 0U);
+  EXPECT_EQ(load(floats(1), 0).intensity, "volume");
+  EXPECT_EQ(
+      load(floats(2), 255).notes.front(),
+      "1 of 2 volumes have values outside 0 to 255, the range of the training volumes, by which they are "
+      "divided (data.intensity); the first is volume 1: 272 to 510");
+  EXPECT_THAT(load(floats(1 / 255.0F), 255).notes.front(),
+              HasSubstr("but as in training they are divided by 255 (data.intensity)"));
+  EXPECT_THAT(load(bytes_of({2, 2, 2, 2}, 17), 65535).notes.front(),
+              HasSubstr("all values are between 0 and 255, but as in training they are divided by 65535"));
+}
+
 }  // namespace
 }  // namespace modewise::data
