@@ -9,6 +9,7 @@ import sys
 
 import pytest
 import torch
+import torch.autograd.forward_ad as forward_ad
 
 from ops_case import Case, check_elements, check_values, is_narrow, largest, results_and_gradients, widened
 from ops_records import BUILD, RECORDS, ops
@@ -268,6 +269,33 @@ def test_second_order_is_refused_where_it_is_not_offered():
     (grad,) = torch.autograd.grad(ops.swiglu(x).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="not implemented"):
         grad.sum().backward()
+
+
+def language_loss_of(hidden, head):
+    return ops.language_loss(hidden, head, torch.tensor([0, 3, 1]))
+
+
+@pytest.mark.parametrize("scale", [1.0, None])
+def test_a_second_derivative_of_the_language_loss_is_refused(scale):
+    """Also where the first gradient does not depend on that of the loss."""
+    hidden, head = (drawer(torch.float64)(*shape).requires_grad_() for shape in ((3, 6), (4, 6)))
+    loss = language_loss_of(hidden, head)
+    (grad,) = torch.autograd.grad(loss * scale if scale else loss.square(), hidden, create_graph=True)
+    expected = torch.autograd.grad(torch.nn.functional.cross_entropy(hidden @ head.T, torch.tensor([0, 3, 1])), hidden)[0] * (scale or 2 * loss)
+    assert torch.allclose(grad, expected)
+    with pytest.raises(RuntimeError, match="derivative for modewise::language_loss_gradients is not implemented"):
+        torch.autograd.grad(grad.square().sum(), head)
+
+
+@pytest.mark.parametrize("function", [language_loss_of, ops.feed_forward])
+def test_forward_mode_is_refused_without_gradients_too(function):
+    x, weight = drawer(torch.float64)(3, 6), drawer(torch.float64)(4, 6)
+    args = (x, weight) if function is language_loss_of else (x, weight, weight.T.contiguous())
+    for place in range(2):
+        with forward_ad.dual_level(), torch.no_grad():
+            duals = [forward_ad.make_dual(arg, torch.ones_like(arg)) if i == place else arg for i, arg in enumerate(args)]
+            with pytest.raises(RuntimeError, match="jvp is not implemented"):
+                function(*duals)
 
 
 @pytest.mark.parametrize("isa", ISAS)

@@ -68,10 +68,12 @@ at::Tensor feed_forward_autograd(const at::Tensor& x, const at::Tensor& first, c
                                  double p, int64_t seed, int64_t step, int64_t site) {
   const auto weights = feed_forward_weights(first, second, gate, first_bias, second_bias);
   check_feed_forward_args(x, weights, p);
-  bool wanted = false;
-  for (const at::Tensor& tensor : {x, first, second, weights.gate, weights.first_bias, weights.second_bias})
+  bool wanted = false, forward_mode = false;
+  for (const at::Tensor& tensor : {x, first, second, weights.gate, weights.first_bias, weights.second_bias}) {
     wanted = wanted || (tensor.defined() && tensor.requires_grad());
-  if (wanted && at::GradMode::is_enabled())
+    forward_mode = forward_mode || (tensor.defined() && tensor._fw_grad(0).defined());
+  }
+  if (forward_mode || (wanted && at::GradMode::is_enabled()))  // forward mode: apply raises
     return FeedForward::apply(x, first, second, gate, first_bias, second_bias, p, seed, step, site);
   const at::AutoDispatchBelowADInplaceOrView below;  // nothing is saved
   return feed_forward(x, weights, p, dropout_key("feed_forward", seed, step, site));

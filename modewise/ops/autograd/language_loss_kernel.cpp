@@ -5,6 +5,8 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/functions/basic_ops.h>
+#include <torch/csrc/autograd/functions/utils.h>
 #include <torch/library.h>
 
 #include "modewise/ops/training/language_loss.h"
@@ -16,6 +18,17 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
+
+/// A saved gradient that raises when it is differentiated, in the backward pass of the node that saved it.
+at::Tensor first_order(const at::Tensor& gradient) {
+  if (!gradient.defined() || !at::GradMode::is_enabled()) return gradient;
+  auto edges = torch::autograd::get_current_node()->next_edges();
+  const auto error = c10::make_intrusive<torch::autograd::Error>(
+      "derivative for modewise::language_loss_gradients is not implemented", std::move(edges));
+  at::Tensor out = gradient.detach();
+  torch::autograd::set_history(out, error);
+  return out;
+}
 
 struct LanguageLoss : torch::autograd::Function<LanguageLoss> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden, const at::Tensor& head,
@@ -31,7 +44,7 @@ struct LanguageLoss : torch::autograd::Function<LanguageLoss> {
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
     const auto scaled = [&](const at::Tensor& gradient) {
-      return gradient.defined() ? gradient * grads[0].to(gradient.scalar_type()) : at::Tensor();
+      return gradient.defined() ? first_order(gradient) * grads[0].to(gradient.scalar_type()) : at::Tensor();
     };
     return {scaled(saved[0]), scaled(saved[1]), {}, {}};
   }
@@ -40,7 +53,8 @@ struct LanguageLoss : torch::autograd::Function<LanguageLoss> {
 at::Tensor language_loss_autograd(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& targets,
                                   int64_t chunk) {
   check_language_loss_args("language_loss", hidden, head, targets, chunk);
-  if (at::GradMode::is_enabled() && (hidden.requires_grad() || head.requires_grad()))
+  const bool wanted = at::GradMode::is_enabled() && (hidden.requires_grad() || head.requires_grad());
+  if (wanted || hidden._fw_grad(0).defined() || head._fw_grad(0).defined())  // forward mode: apply raises
     return LanguageLoss::apply(hidden, head, targets, chunk);
   const at::AutoDispatchBelowADInplaceOrView below;
   return language_loss(hidden, head, targets, chunk);
