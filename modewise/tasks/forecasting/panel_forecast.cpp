@@ -17,6 +17,7 @@
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
+#include "modewise/tasks/forecasting/predict.h"
 #include "modewise/train/distributed/distribute.h"
 #include "modewise/train/loop/task.h"
 
@@ -425,8 +426,12 @@ nlohmann::ordered_json to_json(const PanelForecast& forecast, const data::Panel&
   const size_t levels = forecast.levels.size(), steps = static_cast<size_t>(forecast.steps);
   for (int64_t s = 0; s < panel.series(); ++s) {
     std::vector<std::string> times;
-    for (int64_t step = 0; step < forecast.steps; ++step)
-      times.push_back(time_text(panel, s, panel.rows(s) + step));
+    std::vector<int64_t> seconds;
+    for (int64_t step = 0; step < forecast.steps; ++step) {
+      const int64_t row = panel.rows(s) + step;
+      times.push_back(time_text(panel, s, row));
+      if (panel.clock.dated) seconds.push_back(clock_seconds(panel.clock, panel.clock_row(s, row)));
+    }
     for (int64_t v = 0; v < forecast.variables; ++v) {
       const auto first = static_cast<size_t>(s * forecast.variables + v) * steps;
       nlohmann::ordered_json quantiles = nlohmann::ordered_json::object();
@@ -437,11 +442,13 @@ nlohmann::ordered_json to_json(const PanelForecast& forecast, const data::Panel&
         quantiles[fmt::format("{:g}", forecast.levels[level])] = values;
       }
       const auto begin = forecast.values.begin() + static_cast<std::ptrdiff_t>(first);
-      series.push_back({{"name", panel.name(s)},
-                        {"variable", panel.layout.values[static_cast<size_t>(v)]},
-                        {panel.clock.dated ? "dates" : "rows", times},
-                        {"forecast", std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(steps))},
-                        {"quantiles", quantiles}});
+      nlohmann::ordered_json one = {{"name", panel.name(s)},
+                                    {"variable", panel.layout.values[static_cast<size_t>(v)]},
+                                    {panel.clock.dated ? "dates" : "rows", times}};
+      if (panel.clock.dated) one["seconds"] = seconds;
+      one["forecast"] = std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(steps));
+      one["quantiles"] = quantiles;
+      series.push_back(std::move(one));
     }
   }
   return {{"series", series}};

@@ -13,6 +13,7 @@
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/io/tables/time_zone.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/naive_errors.h"
 #include "modewise/tasks/forecasting/task.h"
@@ -86,6 +87,11 @@ Json intervals_json(const metrics::ForecastErrors& errors) {
 
 }  // namespace
 
+int64_t clock_seconds(const data::TimeAxis& time, int64_t row) {
+  const int64_t seconds = time.at(row);
+  return time.style.local ? time.style.local->to_local(seconds) : seconds;
+}
+
 Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps) {
   const data::WindowShape shape = run.config.window();
   require(steps >= 0 && steps <= shape.horizon, ErrorKind::usage,
@@ -124,6 +130,7 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   for (size_t step = 0; step < count; ++step) {
     const int64_t row = series.rows() + static_cast<int64_t>(step);
     result.seconds.push_back(series.time.at(row));
+    result.clock.push_back(clock_seconds(series.time, row));
     result.times.push_back(series.time.text_at(row));
   }
   for (size_t s = 0; s < mean.size(); ++s) {
@@ -190,7 +197,10 @@ nlohmann::ordered_json to_json(const Forecast& forecast) {
                       {"forecast", std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(steps))},
                       {"quantiles", quantiles}});
   }
-  return {{forecast.dated ? "dates" : "rows", forecast.times}, {"series", series}};
+  Json json = {{forecast.dated ? "dates" : "rows", forecast.times}};
+  if (forecast.dated) json["seconds"] = forecast.clock;
+  json["series"] = series;
+  return json;
 }
 
 Json backtest(const ForecastRun& run, int64_t stride, const std::string& split) {
@@ -216,11 +226,12 @@ Json backtest(const ForecastRun& run, int64_t stride, const std::string& split) 
     for (metrics::ForecastErrors* errors : {&one_repeat, &all_repeat})
       errors->add(floats(repeat), floats(block.future), flags(block.future_observed));
     const int64_t row = windows.first_row(block.first_window) + shape.lookback;
-    origins.push_back({{"row", row},
-                       {"time", data.series.time.text_at(row)},
-                       {"scaled", to_json(one.total())},
-                       {"repeat_mae", one_repeat.total().mae},
-                       {"intervals", intervals_json(one)}});
+    Json origin = {{"row", row}, {"time", data.series.time.text_at(row)}};
+    if (data.series.time.dated) origin["seconds"] = clock_seconds(data.series.time, row);
+    origin["scaled"] = to_json(one.total());
+    origin["repeat_mae"] = one_repeat.total().mae;
+    origin["intervals"] = intervals_json(one);
+    origins.push_back(origin);
   };
   // One origin at a time, because each has its own row of the table.
   stream_forecasts(*run.model, data, windows, 1, evaluate, 1, train::workers());

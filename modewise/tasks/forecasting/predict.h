@@ -16,6 +16,7 @@ namespace modewise::tasks {
 struct Forecast {
   bool dated = false;
   std::vector<int64_t> seconds;            // H: seconds since 1970, or rows when not dated
+  std::vector<int64_t> clock;              // H: `seconds` on the clock of the file, when dated
   std::vector<std::string> times;          // H: in the file's date format
   data::TimeColumns time_columns;          // for tables with dates
   std::vector<std::string> names;          // S
@@ -27,6 +28,9 @@ struct Forecast {
 
   int64_t steps() const { return std::ssize(times); }
 };
+
+/// Seconds since 1970 of a row on the clock of its text: local time of data.time_zone.
+int64_t clock_seconds(const data::TimeAxis& time, int64_t row);
 
 /// Forecasts `steps` rows (at most the run's horizon; 0: the horizon) after the last row of `series`; models
 /// that refit are first fitted to all rows. Data errors: fewer rows than the lookback; missing cells if the
