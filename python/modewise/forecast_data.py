@@ -14,7 +14,7 @@ from modewise import tasks
 from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, checked_array
 from modewise.forecast_frames import forecast_frame, write_table
-from modewise.frames import RECOGNISED, Columns, Table, table_of
+from modewise.frames import RECOGNISED, Columns, Table, on_clock_of, table_of
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
 from modewise.panel_frames import PanelTable, panel_forecast, panel_table
 from modewise.run_folder import RunFolder
@@ -42,6 +42,16 @@ def checked_data(data: Any, columns: Columns = RECOGNISED, covariates: Sequence[
     return checked_array(data, "[T, N_1 … N_j] with at least one row and one series")
 
 
+def like_fitted(data: Checked, fitted: Table | PanelTable | Grid | None) -> Checked:
+    """Other data for a run as the fitted data were written: times on the same clock, labels of a DataArray in the same order. DataError
+    for other labels, and for times of another kind."""
+    if isinstance(data, Grid) and isinstance(fitted, Grid):
+        return data.like(fitted)
+    if isinstance(data, (Table, PanelTable)) and isinstance(fitted, (Table, PanelTable)):
+        return on_clock_of(fitted, data, "frame")  # type: ignore[no-any-return]
+    return data
+
+
 def written_data(data: Checked, stem: pathlib.Path) -> str:
     """Writes the data for the program -> their path: stem.npy, stem.csv, stem.data/, or the given path."""
     if isinstance(data, str):
@@ -61,6 +71,10 @@ def with_validation(data: Any, validation: Any, columns: Columns, covariates: Se
     a panel (0: not a panel). DataError for data of other kinds or columns, and for rows for validation before the last for training."""
     first = checked_data(data, columns, covariates)
     second = checked_data(validation, dataclasses.replace(columns, panel="yes" if isinstance(first, PanelTable) else "no"), covariates)
+    if isinstance(first, (Table, PanelTable)) and isinstance(second, (Table, PanelTable)):
+        if first.dated != second.dated:
+            raise DataError(f"validation: its times are {'dates' if second.dated else 'row numbers'}, those of the data {'dates' if first.dated else 'row numbers'}")
+        second = on_clock_of(first, second, "validation")
     if isinstance(first, PanelTable) and isinstance(second, PanelTable):
         both, rows = first.followed_by(second)
         return first, both, rows
@@ -70,12 +84,15 @@ def with_validation(data: Any, validation: Any, columns: Columns, covariates: Se
         if set(first.values.columns) != set(second.values.columns):
             differing = sorted(map(str, set(first.values.columns) ^ set(second.values.columns)))
             raise DataError(f"validation: its series must be those of the data; {', '.join(differing[:5])} are in one of them only")
+        if first.clock is not None:
+            second.values = second.values.tz_convert(first.zone)
         last, begin = first.values.index[-1], second.values.index[0]
         if not begin > last:
             raise DataError(f"validation: its rows must come after those of the data, which end at {last}, got {begin}")
         return first, joined_tables(first, second), 0
     if isinstance(first, Grid):
-        both = importlib.import_module("xarray").concat([data, validation], dim=first.time)
+        assert isinstance(second, Grid)
+        both = importlib.import_module("xarray").concat([data, second.like(first).given], dim=first.time)
         return first, grid_of(both), 0
     assert isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
     if first.shape[1:] != second.shape[1:]:

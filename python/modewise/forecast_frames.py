@@ -7,27 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from modewise.errors import DataError, ModewiseError, UsageError
+from modewise.frame_times import program_times, shown_times, written_times
 from modewise.frames import Table, file_name, require_pandas
 
 if TYPE_CHECKING:
     import pandas
-
-
-def wall_clock(index: "pandas.DatetimeIndex") -> bool:
-    """Whether times with a zone are as regular in local time as in UTC: daily ones are, hourly ones are not across a
-    change to daylight saving time."""
-
-    def kinds(times: Any) -> int:
-        return len(set((times[1:] - times[:-1]).tolist()))
-
-    return kinds(index.tz_localize(None)) <= kinds(index.tz_convert("UTC"))
-
-
-def written_times(index: Any) -> Any:
-    """Times for the file: without a zone."""
-    if index.tz is None:
-        return index
-    return index.tz_localize(None) if wall_clock(index) else index.tz_convert("UTC").tz_localize(None)
 
 
 def write_table(table: Table, stem: pathlib.Path, *, by_id: bool = False) -> pathlib.Path:
@@ -36,12 +20,9 @@ def write_table(table: Table, stem: pathlib.Path, *, by_id: bool = False) -> pat
     stem.parent.mkdir(parents=True, exist_ok=True)
     values = table.values.copy()
     if table.dated:
-        times = written_times(values.index)
-        if (times != times.floor("s")).any():
-            raise DataError(f"frame: times finer than a second are not supported, got {times[times != times.floor('s')][0]}")
-        values.index = times.strftime("%Y-%m-%d %H:%M:%S")
+        values.index = written_times(values.index, table.clock).strftime("%Y-%m-%d %H:%M:%S")
         values.index.name = "date"
-    if len(table.variables) > 1 or (by_id and table.long):
+    if table.folder or (by_id and table.long):
         folder = stem.with_name(stem.name + ".data")
         folder.mkdir(exist_ok=True)
         for name in values.columns.get_level_values(0).unique():
@@ -86,17 +67,11 @@ def forecast_times(result: dict[str, Any], table: Table | None) -> Any:
         if not isinstance(index, pandas.RangeIndex):
             return pandas.Index(rows)
         return pandas.Index([index.start + index.step * row for row in rows])
-    times = pandas.to_datetime(pandas.Index(result["dates"]))
+    times = program_times(result["dates"], result["seconds"])
     if table is None:
         return times
-    if table.freq is not None:
-        following = pandas.date_range(table.values.index[-1], periods=len(times) + 1, freq=table.freq)[1:]
-        return following
-    if table.zone is None:
-        return times
-    if wall_clock(pandas.DatetimeIndex(table.values.index)):
-        return times.tz_localize(table.zone, ambiguous=True, nonexistent="shift_forward")
-    return times.tz_localize("UTC").tz_convert(table.zone)
+    times = shown_times(times, table.clock, table.zone)
+    return times if table.freq is None else pandas.date_range(times[0], periods=len(times), freq=table.freq)
 
 
 def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataFrame":
@@ -110,13 +85,15 @@ def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataF
         times = table.style.back(times)
     if table is None or not table.long:
         name = table.style.name if table is not None else "date" if "dates" in result else "row"
+        shown = {} if table is None else table.columns_of([series["name"] for series in forecasts])
         columns: dict[str, Any] = {}
         for series in forecasts:
-            columns |= series_columns(series["name"], series)
+            columns |= series_columns(str(shown.get(series["name"], series["name"])), series)
         return pandas.DataFrame(columns, index=pandas.Index(times, name=name))
     parts: dict[str, dict[str, Any]] = {}
-    for (key, variable), series in zip(table.values.columns, forecasts, strict=True):
-        parts[key] = parts.get(key, {}) | series_columns(variable, series)
+    by_name = {series["name"]: series for series in forecasts}
+    for name, (key, variable) in table.columns_of([*by_name]).items():  # type: ignore[misc]
+        parts[key] = parts.get(key, {}) | series_columns(variable, by_name[name])
     assert table.ids is not None
     ids = in_order(table.ids)
     long = pandas.concat([pandas.DataFrame(parts[key]) for key in ids.index], ignore_index=True)

@@ -26,8 +26,11 @@ def tensor_lines(result: dict[str, Any], given: Given, wanted: Sequence[str] | N
         times = forecast_times(result, given)
         past = None if given is None else Past(given.values.index[-rows:], given.values.to_numpy()[-rows:])
     lines = []
-    for place in chosen_series([one["name"] for one in forecasts], wanted):
-        mine = None if past is None else Past(past.times, past.values[:, place])
+    names = [one["name"] for one in forecasts]
+    columns = given.columns_of(names) if isinstance(given, Table) else {}
+    for place in chosen_series(names, wanted):
+        column = given.values.columns.get_loc(columns[names[place]]) if isinstance(given, Table) else place
+        mine = None if past is None else Past(past.times, past.values[:, column])
         lines.append(Line(forecasts[place]["name"], times, forecasts[place], mine))
     return lines
 

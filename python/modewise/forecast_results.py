@@ -6,6 +6,8 @@ import pathlib
 from typing import TYPE_CHECKING, Any
 
 from modewise.errors import UsageError
+from modewise.frame_times import program_times, shown_times
+from modewise.frames import Table
 
 if TYPE_CHECKING:
     import pandas
@@ -23,20 +25,24 @@ def seconds_of(budget: str | float) -> float:
     raise UsageError(f"budget must be a time such as '90s', '10m' or '1.5h', or a number of seconds, got {budget!r}")
 
 
-def backtest_frame(result: dict[str, Any]) -> "pandas.DataFrame":
-    """The program's `backtest --json` as a frame with a row for each origin."""
+def backtest_frame(result: dict[str, Any], data: Any) -> "pandas.DataFrame":
+    """The program's `backtest --json` as a frame with a row for each origin, its time in the zone of the fitted `data`."""
     import pandas
 
     rows = []
     for origin in result["origins"]:
         intervals = {f"{key}_{100 * one['nominal']:g}": one[key] for one in origin["intervals"] for key in ("coverage", "width")}
-        rows.append({"time": origin["time"]} | origin["scaled"] | {"repeat_mae": origin["repeat_mae"]} | intervals)
+        rows.append({"time": origin_time(origin)} | origin["scaled"] | {"repeat_mae": origin["repeat_mae"]} | intervals)
     frame = pandas.DataFrame(rows)
-    if not frame["time"].astype(str).str.fullmatch(r"(row )?\d+").all():
-        with contextlib.suppress(ValueError):
-            frame["time"] = pandas.to_datetime(frame["time"], format="ISO8601")
+    if isinstance(data, Table) and data.dated:
+        frame["time"] = shown_times(pandas.DatetimeIndex(frame["time"]), data.clock, data.zone)
     frame.attrs["result"] = result
     return frame
+
+
+def origin_time(origin: dict[str, Any]) -> Any:
+    """The time of an origin, or its text: a row number, or a place of a panel."""
+    return program_times([origin["time"]], [origin["seconds"]])[0] if "seconds" in origin else origin["time"]
 
 
 def leaderboard_frame(run: pathlib.Path) -> "pandas.DataFrame":

@@ -13,7 +13,7 @@ from modewise import tasks
 from modewise._aliases import constructor
 from modewise.errors import ModewiseError, UsageError
 from modewise.estimator import Estimator, own_split
-from modewise.forecast_data import Checked, checked_data, forecast_of, panel_split, require_all_series, require_values, training_rows, with_validation, written_data
+from modewise.forecast_data import Checked, checked_data, forecast_of, like_fitted, panel_split, require_all_series, require_values, training_rows, with_validation, written_data
 from modewise.forecast_lines import panel_lines, tensor_lines
 from modewise.forecast_results import backtest_frame, leaderboard_frame, seconds_of
 from modewise.forecast_frames import chosen_quantiles, of_the_frame, write_table
@@ -293,8 +293,7 @@ class Forecaster(Estimator):
             run, folder, covariates = self._run(), pathlib.Path(name), ""
             given, path, checked = self.given_, self._moved_data(), None
             if data is not None:
-                known = names(self.future_covariates) or ()
-                checked = checked_data(data, self._columns_of(data) if not isinstance(data, (str, os.PathLike)) else RECOGNISED, known)
+                known, checked = names(self.future_covariates) or (), self._other_data(data)
                 path = written_data(checked, folder / "data")
                 given = checked.targets(known) if isinstance(checked, Table) else None if isinstance(checked, (str, np.ndarray)) else checked
             if future is not None:
@@ -302,6 +301,12 @@ class Forecaster(Estimator):
             with self._errors_of(checked if checked is not None else given if isinstance(given, Table) else "", path or self._fitted_path()):
                 result = tasks.predict(run, data=path, future=covariates, steps=rows)
             return forecast_of(chosen_quantiles(result, level, quantiles), given)
+
+    def _other_data(self, data: Any) -> Checked:
+        """Other data for the run, validated, as the fitted data are written."""
+        self._run()
+        columns = RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data)
+        return like_fitted(checked_data(data, columns, names(self.future_covariates) or ()), self.given_)
 
     def _fitted_path(self) -> str:
         """Prefix of the fitted data's path in messages."""
@@ -355,8 +360,7 @@ class Forecaster(Estimator):
             with self._computing():
                 return tasks.evaluate(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), detail=detail)
         with tempfile.TemporaryDirectory() as folder, self._computing():
-            columns = RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data)
-            path = written_data(checked := checked_data(data, columns, names(self.future_covariates) or ()), pathlib.Path(folder) / "data")
+            path = written_data(checked := self._other_data(data), pathlib.Path(folder) / "data")
             with self._errors_of(checked, path):
                 return tasks.evaluate(self._run(), data=path, split=split or "all", detail=detail)
 
@@ -371,7 +375,7 @@ class Forecaster(Estimator):
         """
         with self._computing():
             result = tasks.backtest(self._run(), data=self._moved_data(), stride=stride, split=self._evaluated_split())
-        return backtest_frame(result)
+        return backtest_frame(result, self.given_)
 
     def leaderboard(self) -> "pandas.DataFrame":
         """The trainings of `Forecaster("auto")`, best first.

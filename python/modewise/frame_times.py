@@ -1,15 +1,16 @@
 """Times of frames: dates, periods, texts and row numbers, and forecasts' times in the style of the frame."""
 
+import contextlib
 import dataclasses
 import datetime
 import re
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modewise.errors import DataError, UsageError
+from modewise.errors import ConfigError, DataError, UsageError
 
 if TYPE_CHECKING:
     import pandas
@@ -18,6 +19,9 @@ NAMES = ("ds", "timestamp", "datetime", "date_time", "date", "time", "period", "
 COUNTED = ("ds", "timestamp", "datetime", "date_time", "date", "time", "period", "year")  # may hold row numbers
 NUMBERED_DATE = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)(.*)")
 QUARTER = "2024Q1"  # a format that strftime does not have
+FORMATS = ("%b-%y", "%b %y", "%y-%b", "%B-%y", "%B %y", "%d-%b-%y", "%d %b %y", "%Y%m")  # that pandas guesses wrongly, or not at all
+FULL_YEAR = r"(?<!\d)\d{4}(?!\d)|\d{8}"
+OFFSET = re.compile(r".*\d:\d\d\S* ?(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)")  # texts of times with a UTC offset
 EPOCH = 10**8  # larger numbers are seconds, milliseconds, … since 1970
 
 
@@ -29,11 +33,13 @@ class TimeStyle:
     dtype: Any = None  # of a column of periods or dates
     text: str = ""  # format of texts, if all have one
     days: bool = False  # objects of datetime.date
+    zoneless: bool = False  # local times of data.time_zone
 
     def back(self, times: Any) -> Any:
         """An index of datetimes in this style."""
         import pandas
 
+        times = times.tz_localize(None) if self.zoneless else times
         if isinstance(self.dtype, pandas.PeriodDtype):
             return times.to_period(self.dtype.freq)
         if self.text == QUARTER:
@@ -160,19 +166,28 @@ def parsed(texts: "pandas.Series[Any]", name: str, style: str = "") -> "pandas.S
     if parts and all(parts):
         return either_order(texts, [part.groups() for part in parts if part], name)
     try:
-        found = to_datetime(texts, format=style) if style else iso_or_guessed(texts)
+        found = to_datetime(texts, format=style) if style else iso_or_guessed(texts, name)
+    except DataError:
+        raise
     except (ValueError, TypeError) as error:
-        raise DataError(f"frame: column '{name}' must hold times or row numbers: {str(error).splitlines()[0]}") from None
+        raise DataError(f"frame: column '{name}' must hold times or row numbers: {str(error).splitlines()[0]}; "
+                        f"pandas.to_datetime(frame['{name}'], format=…) reads other forms") from None  # fmt: skip
     if not pandas.api.types.is_datetime64_any_dtype(found):
         raise DataError(f"frame: column '{name}' mixes time zones: bring all to one, pandas.to_datetime(frame['{name}'], utc=True)")
     return found
 
 
-def iso_or_guessed(texts: "pandas.Series[Any]") -> "pandas.Series[Any]":
-    try:
-        return to_datetime(texts, format="ISO8601")
-    except ValueError:
-        return to_datetime(texts)
+def iso_or_guessed(texts: "pandas.Series[Any]", name: str) -> "pandas.Series[Any]":
+    """Datetimes of texts: ISO, of `FORMATS`, or as pandas guesses them. DataError for a guess without a year."""
+    for known in ("ISO8601", *FORMATS):
+        with contextlib.suppress(ValueError):
+            return to_datetime(texts, format=known)
+    found = to_datetime(texts)
+    yearless = ~texts.astype(str).str.contains(FULL_YEAR)
+    if yearless.any():
+        raise DataError(f"frame: column '{name}' has no year of four digits ('{texts[yearless].iloc[0]}' in row {first(yearless)}): "
+                        f"pandas.to_datetime(frame['{name}'], format=…) decides")  # fmt: skip
+    return found
 
 
 def either_order(texts: "pandas.Series[Any]", parts: list[tuple[str, ...]], name: str) -> "pandas.Series[Any]":
@@ -231,7 +246,7 @@ def format_of(texts: "pandas.Series[Any]", times: "pandas.Series[Any]") -> str:
             found = guess_datetime_format(str(texts.iloc[0]), dayfirst=day_first)
         if found and (times.dt.strftime(found) == texts).all():
             return str(found)
-    for found in ("%Y-%m", "%Y%m", "%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%y"):
+    for found in (*FORMATS, "%Y-%m", "%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%y"):
         if (times.dt.strftime(found) == texts).all():
             return found
     return ""
@@ -256,3 +271,60 @@ def regular_times(index: Any, freq: Any, name: str) -> Any:
     if len(between) > 0:
         raise DataError(f"frame: the time {between[0]} of '{name}' is not one of the frequency {freq!r} from {index[0]} on")
     return full
+
+
+def zone_of(times: Any) -> Any:
+    """The time zone of a column or index of times; None for times without one, and for row numbers."""
+    return getattr(times.dtype, "tz", None)
+
+
+def local_times(times: "pandas.Series[Any]", zone: str, ids: "pandas.DataFrame") -> "pandas.Series[Any]":
+    """Times of the clock of `zone` (data.time_zone): of two equal ones of a series, in the hour that is repeated in autumn, the
+    first row is the earlier. DataError for a time that the clock skips, ConfigError for an unknown zone."""
+    earlier = ~ids.assign(**{"": times}).duplicated(keep="last" if times.is_monotonic_decreasing else "first").to_numpy()
+    try:
+        found = times.dt.tz_localize(zone, ambiguous=earlier, nonexistent="NaT")
+    except (LookupError, ValueError, OSError):
+        raise ConfigError(f"data.time_zone: expected a name such as Europe/Berlin or an offset such as +01:00, got '{zone}'") from None
+    if found.isna().any():
+        raise DataError(f"frame: the clock of {zone} skips the time {times[found.isna()].iloc[0]} in row {first(found.isna())}")
+    return found
+
+
+def file_clock(times: Any, keys: Any = None) -> Any:
+    """The zone whose clock a file shows: that of the times for days and longer steps of each series, UTC for shorter ones, so that a
+    change of the clock does not part them; None for times without a zone. `keys`: the series of each time."""
+    import pandas
+
+    zone, series = zone_of(times), pandas.Series(times)
+    if zone is None:
+        return None
+    local = series.dt.tz_localize(None)
+    since_midnight = local - local.dt.normalize()
+    different = since_midnight.nunique() if keys is None else since_midnight.groupby(keys.to_numpy()).nunique().max()
+    return zone if different <= 1 else "UTC"
+
+
+def written_times(index: "pandas.DatetimeIndex", clock: Any) -> "pandas.DatetimeIndex":
+    """Times for the file: without a zone, on the clock of `file_clock`. DataError for times finer than a second."""
+    times = index if clock is None else index.tz_convert(clock).tz_localize(None)
+    finer = times != times.floor("s")
+    if finer.any():
+        raise DataError(f"frame: times finer than a second are not supported, got {times[finer][0]}")
+    return times
+
+
+def shown_times(times: "pandas.DatetimeIndex", clock: Any, zone: Any) -> "pandas.DatetimeIndex":
+    """Times of the file of `written_times` in the zone of the frame."""
+    return times if clock is None else times.tz_localize(clock, ambiguous=True, nonexistent="shift_forward").tz_convert(zone)
+
+
+def program_times(texts: Sequence[str], seconds: Sequence[int]) -> "pandas.DatetimeIndex":
+    """Times of the program's JSON: `seconds` on the clock of `texts`, in the UTC offset that these end in."""
+    import pandas
+
+    times = pandas.to_datetime(pandas.Index(seconds, dtype="int64"), unit="s")
+    if not (offset := OFFSET.fullmatch(texts[0])):
+        return times
+    minutes = 60 * int(offset[1] or 0) + int((offset[1] or "+")[0] + (offset[2] or "0"))
+    return times.tz_localize(datetime.timezone(datetime.timedelta(minutes=minutes)) if minutes else "UTC")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from modewise.errors import DataError
 from modewise.frame_kinds import Kind, pandas_of
-from modewise.frame_times import TimeStyle, first, holds_dates, regular_times, time_column, times_of
+from modewise.frame_times import TimeStyle, file_clock, first, holds_dates, local_times, regular_times, time_column, times_of, zone_of
 
 if TYPE_CHECKING:
     import pandas
@@ -70,15 +70,16 @@ class Table:
     """Series of a frame: a row for each time, ascending, a column for each series, NaN for missing values.
 
     `variables`: the value columns of a long frame; empty for a wide one. `values` has the times as its index and a column
-    per series: its name, or (id as text, variable).
+    per series: its name, or (id as text, variable). `clock`: of `file_clock`. `folder`: whether it is written as a file per id.
     """
 
     values: "pandas.DataFrame"
     style: TimeStyle
     long: bool
     variables: list[str]
-    zone: Any  # tz of the times, or None
+    clock: Any
     dated: bool
+    folder: bool
     freq: Any = None
     ids: "pandas.DataFrame | None" = None  # of a long frame: a row for each text of `values`, the columns of the id as given
     indexed: "list[Hashable] | None" = None  # names of the index levels, if ids and times are the index
@@ -88,6 +89,24 @@ class Table:
     def time_name(self) -> str:
         """Name of the times in messages and in frames without an index."""
         return "date" if self.style.name is None else str(self.style.name)
+
+    @property
+    def zone(self) -> Any:
+        """The time zone of the times, or None."""
+        return zone_of(self.values.index)
+
+    def columns_of(self, names: Sequence[str]) -> dict[str, Hashable]:
+        """The columns of `values` by the program's `names` of their series. DataError unless there is one for each."""
+        columns = list(self.values.columns)
+        if self.folder:
+            files = files_of({name.partition(" / ")[0] for name in names}, [key for key, _ in columns])
+            found = {f"{label} / {variable.strip()}": (key, variable) for label, key in files.items() for variable in self.variables}
+        else:
+            texts = [str(column[0] if self.long else column).strip() for column in columns]
+            found = {text or f"column {place + 1 + self.dated}": column for place, (text, column) in enumerate(zip(texts, columns, strict=True))}
+        if set(found) != set(names):
+            raise DataError(f"frame: its series must be those of the run; {', '.join(sorted(set(found) ^ set(names))[:5])} are in one of them only")
+        return found
 
     def on_business_days(self) -> bool:
         """Whether `freq` leaves out weekends."""
@@ -205,7 +224,8 @@ def future_table(frame: Any, covariates: Sequence[str], given: Table | None, col
         if name not in shown:
             raise DataError(f"future: there is no column '{name}' (there are {', '.join(shown)})")
     found = dataclasses.replace(columns, ids=tuple(map(str, ids)) if long else None, targets=tuple(covariates))
-    return table_of(frame, found)
+    table = table_of(frame, found)
+    return table if given is None else on_clock_of(given, table, "future")
 
 
 def long_table(frame: "pandas.DataFrame", ids: list[str], columns: Columns, covariates: Sequence[str]) -> Table:
@@ -220,7 +240,7 @@ def long_table(frame: "pandas.DataFrame", ids: list[str], columns: Columns, cova
     time = time_column(frame, columns.time, set(ids))
     if time is None and type(frame.index).__name__ not in ("DatetimeIndex", "PeriodIndex") and columns.time is None:
         raise DataError(f"frame: a long frame (with '{ids[0]}') needs the column 'ds' of times, got {shown}")
-    times, style = given_times(frame, time, columns)
+    times, style = given_times(frame, time, columns, ids)
     named = frame.rename(columns=str)
     variables = wanted_columns(named, [*ids, "" if time is None else str(time)], columns, covariates)
     require_distinct_outputs(variables)
@@ -239,8 +259,10 @@ def long_table(frame: "pandas.DataFrame", ids: list[str], columns: Columns, cova
     return finished(wide[order], style, columns.freq, long=True, variables=variables, ids=found)
 
 
-def given_times(frame: "pandas.DataFrame", time: Hashable | None, columns: Columns) -> "tuple[pandas.Series[Any], TimeStyle]":
-    """The times of a column, or of the index."""
+def given_times(
+    frame: "pandas.DataFrame", time: Hashable | None, columns: Columns, ids: Sequence[Hashable] = ()
+) -> "tuple[pandas.Series[Any], TimeStyle]":
+    """The times of a column, or of the index, of a frame with these columns of ids."""
     import pandas
 
     if time is not None:
@@ -250,8 +272,8 @@ def given_times(frame: "pandas.DataFrame", time: Hashable | None, columns: Colum
         bare = isinstance(index, pandas.RangeIndex) or pandas.api.types.is_integer_dtype(index)
         series = pandas.Series(index, index=index)
         times, style = (series, TimeStyle(index.name)) if bare else times_of(series, index.name, columns.time_format)
-    if columns.time_zone and getattr(times.dtype, "tz", True) is None:
-        times = times.dt.tz_localize(columns.time_zone, ambiguous="infer")
+    if columns.time_zone and times.dtype.kind == "M" and zone_of(times) is None:
+        return local_times(times, columns.time_zone, frame[list(ids)]), dataclasses.replace(style, zoneless=True)
     return times, style
 
 
@@ -289,7 +311,7 @@ def finished(values: "pandas.DataFrame", style: TimeStyle, freq: Any, *, long: b
         values = values.reindex(regular_times(index, freq, str(name)))
         index = values.index
     if isinstance(index, pandas.DatetimeIndex):
-        return Table(values, style, long, variables, index.tz, True, freq, ids)
+        return Table(values, style, long, variables, file_clock(index), True, len(variables) > 1, freq, ids)
     steps = index[1:].to_numpy() - index[:-1].to_numpy()
     step = int(steps.min()) if len(steps) else 1
     if (steps % step).any():
@@ -297,9 +319,32 @@ def finished(values: "pandas.DataFrame", style: TimeStyle, freq: Any, *, long: b
     rows = pandas.RangeIndex(int(index[0]), int(index[-1]) + step, step)
     if len(rows) > 2 * len(index):
         raise DataError(f"frame: only {len(index)} of the {len(rows)} rows of '{name}' from {rows[0]} to {rows[-1]} exist")
-    return Table(values.reindex(rows), style, long, variables, None, False, freq, ids)
+    return Table(values.reindex(rows), style, long, variables, None, False, len(variables) > 1, freq, ids)
 
 
 def file_name(name: str) -> str:
-    """A file name for an id."""
-    return "".join(c if c.isalnum() or c in "._-" else f"%{ord(c):x}" for c in name)
+    """A file name for an id, neither empty nor that of a hidden file."""
+    text = "".join(c if c.isalnum() or c in "._-" else f"%{ord(c):x}" for c in name)
+    return f"%2e{text[1:]}" if text.startswith(".") else text or "%"
+
+
+def files_of(labels: set[str], keys: Sequence[str]) -> dict[str, str]:
+    """The id of each of the program's labels, which are the file names without what all begin and end with; {} if they are others."""
+    stems = {file_name(key): key for key in keys}
+    cut = sum(map(len, stems)) - sum(map(len, labels))
+    each = cut // len(stems)
+    for begin in range(each + 1):
+        found = {stem[begin : len(stem) - each + begin]: key for stem, key in stems.items()}
+        if set(found) == labels:
+            return found
+    return {}
+
+
+def on_clock_of(fitted: Any, other: Any, whose: str) -> Any:
+    """The table `other`, written on the clock of the table `fitted`. DataError if one alone has times with a zone."""
+    if not fitted.dated or not other.dated:
+        return other
+    kinds = ["without a time zone" if one.clock is None else "with a time zone" for one in (fitted, other)]
+    if kinds[0] != kinds[1]:
+        raise DataError(f"{whose}: its times are {kinds[1]}, those of the fitted data {kinds[0]}")
+    return dataclasses.replace(other, clock=fitted.clock)

@@ -41,6 +41,24 @@ class Grid:
         np.save(path, self.values if self.values.ndim > 1 else self.values[:, None], allow_pickle=False)
         return path
 
+    def like(self, fitted: "Grid") -> "Grid":
+        """The grid with the dimensions and labels of `fitted` in its order. DataError for others, and for another step of the times."""
+        data, wanted = self.given, fitted.given
+        if set(data.dims) != set(wanted.dims) or self.time != fitted.time:
+            raise DataError(f"array: its dimensions must be {', '.join(map(str, wanted.dims))}, got {', '.join(map(str, data.dims))}")
+        if self.step != fitted.step:
+            raise DataError(f"array: the step of '{self.time}' is {self.step or '1 row'}, that of the fitted array {fitted.step or '1 row'}")
+        for name in set(data.indexes) & set(wanted.indexes) - {self.time}:
+            mine, labels = data.indexes[name], wanted.indexes[name]
+            differing = mine.symmetric_difference(labels)
+            if len(differing) > 0:
+                raise DataError(f"array: the labels of '{name}' must be those of the fitted array; {', '.join(map(str, differing[:5]))} are in one of them only")
+            if not mine.equals(labels):
+                if not mine.is_unique or not labels.is_unique:
+                    raise DataError(f"array: the labels of '{name}' must be in the order of the fitted array, since some are equal")
+                data = data.isel({name: mine.get_indexer(labels)})
+        return grid_of(data.transpose(*wanted.dims))
+
     def times_after(self, steps: int) -> list[Any]:
         """Times of the rows after the last."""
         return [self.times[-1] + self.following * (i + 1) for i in range(steps)]

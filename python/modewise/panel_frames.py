@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from modewise.errors import DataError, UsageError
-from modewise.forecast_frames import series_columns, with_levels, written_times
+from modewise.forecast_frames import in_order, series_columns, with_levels
 from modewise.frame_kinds import Kind, pandas_of
-from modewise.frame_times import TimeStyle, first, time_column
-from modewise.frames import Columns, given_times, ids_of, require_distinct_outputs, require_numbers, require_pandas, wanted_columns, without_levels
+from modewise.frame_times import TimeStyle, file_clock, first, program_times, shown_times, time_column, written_times, zone_of
+from modewise.frames import Columns, given_times, ids_of, on_clock_of, require_distinct_outputs, require_numbers, require_pandas, wanted_columns, without_levels
 from modewise.plots import Past
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ class PanelTable:
     freq: Any
     indexed: "list[Hashable] | None"
     kind: Kind
+    clock: Any = None  # of `file_clock`
+
+    @property
+    def dated(self) -> bool:
+        """Whether the rows have times."""
+        return self.times is not None
 
     def settings(self) -> dict[str, Any]:
         """Config keys of the written file."""
@@ -54,10 +60,7 @@ class PanelTable:
         columns = {ID: self.keys.to_numpy()}
         if self.times is not None:
             distinct = pandas.DatetimeIndex(self.times.unique())
-            written = written_times(distinct)
-            if (written != written.floor("s")).any():
-                raise DataError(f"frame: times finer than a second are not supported, got {written[written != written.floor('s')][0]}")
-            texts = pandas.Series(written.strftime("%Y-%m-%d %H:%M:%S"), index=distinct)
+            texts = pandas.Series(written_times(distinct, self.clock).strftime("%Y-%m-%d %H:%M:%S"), index=distinct)
             columns[TIME] = texts.reindex(pandas.DatetimeIndex(self.times)).to_numpy()
         path = stem.with_name(stem.name + ".csv")
         pandas.DataFrame(columns | {name: self.values[name].to_numpy() for name in self.values.columns}).to_csv(path, index=False)
@@ -66,6 +69,8 @@ class PanelTable:
     def forecast(self, result: dict[str, Any]) -> Any:
         """The program's `predict --json` as a long frame with the ids and times as the given frame has them."""
         long = panel_forecast(result)
+        place_of = {key: place for place, key in enumerate(in_order(self.ids).index)}
+        long = long.sort_values(ID, key=lambda ids: ids.map(place_of), kind="stable", ignore_index=True)
         ids, times = long.pop(ID), self.styled(long.pop(TIME))
         known = self.ids.reindex(ids)
         for place, name in enumerate(self.ids.columns):
@@ -81,11 +86,7 @@ class PanelTable:
             return times.to_numpy()
         import pandas
 
-        zone, index = getattr(self.times.dtype, "tz", None), pandas.DatetimeIndex(times)
-        if zone is not None:
-            local = self.in_local_time()
-            index = index.tz_localize(zone, ambiguous=True, nonexistent="shift_forward") if local else index.tz_localize("UTC").tz_convert(zone)
-        return self.style.back(index)
+        return self.style.back(shown_times(pandas.DatetimeIndex(times), self.clock, zone_of(self.times)))
 
     def past(self, key: str, variable: str, rows: int) -> Past | None:
         """The last rows of a variable of the series with this id in the file; None for an unknown id."""
@@ -102,6 +103,8 @@ class PanelTable:
 
         if self.times is None or other.times is None:
             raise UsageError("fit: the validation rows of a panel need times")
+        if self.clock is not None:
+            other = dataclasses.replace(other, times=other.times.dt.tz_convert(zone_of(self.times)))
         first, second = (pandas.DataFrame({"key": keys.to_numpy(), "time": times.to_numpy()}) for keys, times in
                          ((self.keys, self.times), (other.keys, other.times)))  # fmt: skip
         ends, begins = first.groupby("key").time.max(), second.groupby("key").time.min()
@@ -121,22 +124,14 @@ class PanelTable:
         table = panel_table(data, dataclasses.replace(columns, ids=columns.ids or ids, targets=tuple(covariates), panel="yes"))
         if table is None:
             raise DataError(f"future: there is no column '{ids[0]}' of ids")
-        return table
-
-    def in_local_time(self) -> bool:
-        """Whether the file has the times of the zone's clock."""
-        import pandas
-
-        assert self.times is not None
-        distinct = pandas.DatetimeIndex(self.times.unique())
-        return bool((written_times(distinct) == distinct.tz_localize(None)).all())
+        return on_clock_of(self, table, "future")  # type: ignore[no-any-return]
 
 
 def series_times(series: dict[str, Any]) -> Any:
     """Times of a series of the program's `predict --json`: datetimes, or row numbers."""
     import pandas
 
-    return pandas.to_datetime(pandas.Index(series["dates"])) if "dates" in series else pandas.Index([int(row) for row in series["rows"]])
+    return program_times(series["dates"], series["seconds"]) if "dates" in series else pandas.Index([int(row) for row in series["rows"]])
 
 
 def panel_forecast(result: dict[str, Any]) -> "pandas.DataFrame":
@@ -146,16 +141,13 @@ def panel_forecast(result: dict[str, Any]) -> "pandas.DataFrame":
 
     parts: dict[str, dict[str, Any]] = {}
     for series in result["series"]:
-        times = "dates" if "dates" in series else "rows"
-        part = parts.setdefault(series["name"], {ID: [series["name"]] * len(series[times]), TIME: series[times]})
+        part = parts.setdefault(series["name"], {ID: [series["name"]] * len(series["forecast"]), TIME: series_times(series)})
         part.update(series_columns(series["variable"], series))
     columns: dict[str, list[Any]] = {}
     for part in parts.values():
         for name, values in part.items():
             columns.setdefault(name, []).extend(values)
-    long = pandas.DataFrame(columns)
-    long[TIME] = pandas.to_datetime(long[TIME]) if "dates" in result["series"][0] else long[TIME].astype("int64")
-    return long
+    return pandas.DataFrame(columns)
 
 
 def is_panel(frame: "pandas.DataFrame", ids: list[str], time: "Hashable") -> bool:
@@ -192,7 +184,7 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
     if time is None and not pandas.api.types.is_integer_dtype(frame.index):
         raise DataError("frame: the times of a panel must be in a column, not in the index: reset_index() makes it one")
     if time is not None:
-        times, style = given_times(frame, time, columns)
+        times, style = given_times(frame, time, columns, ids)
         if not pandas.api.types.is_datetime64_any_dtype(times):
             if not chosen:
                 return None
@@ -209,4 +201,4 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
     variables = wanted_columns(named, [*map(str, ids), *([] if time is None else [str(time)]), *statics], columns, covariates)
     require_distinct_outputs(variables)
     values = pandas.concat([require_numbers(named, variables), named[list(statics)]], axis=1)
-    return PanelTable(keys, times, values, style, found, columns.freq, indexed, kind)
+    return PanelTable(keys, times, values, style, found, columns.freq, indexed, kind, None if times is None else file_clock(times, keys))

@@ -122,6 +122,37 @@ def test_ids_keep_their_type(ids, order):
     np.testing.assert_allclose(got["target"], wanted, rtol=1e-6)
 
 
+NAMES = [["DE", "DE-LU"], ["a", "a b", "a-1", "a.b", "a+"], [".a", "..", "b"], ["", "b"], ["s1", "s10", "s2"], ['a"b', "a,b", "a'b"], ["2020-01-01", "2020-01-02"],
+         ["a/b", "a\\b", "a%2fb"], [1.5, 2.5], ["x_1_z", "x_2_z"], ["é", "z", "ö", "日本"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("variables", [["load"], ["load", "price"]])
+def test_forecasts_go_to_their_series_whatever_their_names(names, variables):
+    """The program orders files by their names with the extension, and cuts what all names begin and end with."""
+    frame = pd.concat([pd.DataFrame({"item_id": name, "timestamp": DAYS} | {variable: 100.0 * place + 10 * number + VALUES
+                                     for number, variable in enumerate(variables)}) for place, name in enumerate(names)], ignore_index=True)  # fmt: skip
+    made = fitted(frame)
+    for got in (made.predict(), made.predict(data=frame.sample(frac=1, random_state=0))):
+        last = frame.groupby("item_id").last()
+        for name, mine in got.groupby("item_id"):
+            assert np.allclose(mine[variables], last.loc[name, variables].to_numpy(dtype="float64"), rtol=1e-6)
+
+
+def test_future_covariates_go_to_their_series_whatever_their_names():
+    """A linear model of the covariate alone, whose future is another constant for each series."""
+    rng = np.random.default_rng(0)
+    parts, future = [], []
+    for place, name in enumerate(["DE", "DE-LU", "DE.a"]):
+        promo = rng.normal(size=ROWS)
+        parts.append(pd.DataFrame({"unique_id": name, "ds": DAYS, "y": 5 * promo, "z": promo, "promo": promo}))
+        future.append(pd.DataFrame({"unique_id": name, "ds": pd.date_range("2024-04-20", periods=3), "promo": place - 1.0}))
+    made = modewise.Forecaster("tide", horizon=3, lookback=12, epochs=30, future_covariates=["promo"], verbosity=-1,
+                               settings={"output.report": False, "train.optimizer.learning_rate": 0.01}).fit(pd.concat(parts))  # fmt: skip
+    got = made.predict(future=pd.concat(future).sample(frac=1, random_state=0)).groupby("unique_id")["y"].mean()
+    assert got["DE"] < got["DE-LU"] - 2 and got["DE-LU"] < got["DE.a"] - 2
+
+
 @pytest.mark.parametrize("levels, names", [
     (["item_id", "timestamp"], ["item_id", "timestamp"]),
     (["timestamp", "item_id"], [None, None]),

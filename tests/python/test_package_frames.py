@@ -136,6 +136,25 @@ def test_a_labelled_array_comes_back_with_its_coordinates(xr):
     assert made.predict(1, data=later)["time"].values == np.datetime64("2020-01-05T04:00")
 
 
+def test_another_labelled_array_is_read_by_its_labels(xr):
+    given = cube(xr)
+    made = fitted(given)
+    wanted, score = made.predict(data=given), made.score(given)
+    turned = given.sel(site=["c", "a", "b"], height=[80, 10]).transpose("site", "height", "time")
+    assert made.predict(data=turned).identical(wanted) and made.score(turned) == score
+    assert np.array_equal(made.predict(data=given.drop_vars(["site", "height", "owner"])).values, wanted.values)
+    for other, sentence in (
+        (given.assign_coords(site=["a", "b", "q"]), "array: the labels of 'site' must be those of the fitted array; c, q are in one of them only"),
+        (cube(xr, freq="D"), "array: the step of 'time' is 86400 s, that of the fitted array 3600 s"),
+        (given.rename(site="place"), "array: its dimensions must be height, time, site, got height, time, place"),
+        (given.isel(site=0), "array: its dimensions must be height, time, site, got height, time"),
+    ):
+        for ask in (made.predict, made.score):
+            with pytest.raises(errors.DataError) as error:
+                ask(data=other)
+            assert str(error.value) == sentence
+
+
 def test_times_of_labelled_arrays_in_any_order_with_gaps_and_by_months(xr):
     given = cube(xr)
     wanted = fitted(given).predict()
