@@ -274,6 +274,13 @@ def test_a_forecast_has_the_digits_of_its_series(last, tmp_path):
     assert [float(line.split(",")[1]) for line in printed[1:]] == pytest.approx([last] * 2, abs=1e-4)
 
 
+def test_merged_cells_of_a_header_name_all_their_columns(tmp_path):
+    lines = ["Date,North,,South,", ",Sales,Units,Sales,Units", *(f"{day:%Y-%m-%d},{i},{i + 100},{i + 200},{i + 300}" for i, day in enumerate(DAYS))]
+    shown = described(tmp_path, "\n".join([*lines, ""]), "data.header_rows=2")
+    assert [(one["name"], one["min"]) for one in shown["variables"]] == [("North Sales", 0), ("North Units", 100), ("South Sales", 200), ("South Units", 300)]
+    assert "data.header_rows = 2" in show(tmp_path, "\n".join([*lines, ""])).stderr
+
+
 def test_names_with_line_breaks_are_kept(tmp_path):
     text = "\n".join(['date,"load\n[kWh]"', *(f"{day:%Y-%m-%d},{i}" for i, day in enumerate(DAYS)), ""])
     (tmp_path / "table.csv").write_text(text)

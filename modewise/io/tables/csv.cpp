@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -39,6 +40,21 @@ void add_texts(std::vector<std::string>& names, const std::vector<std::string>& 
   }
 }
 
+/// The names of a header of several rows. If they would not differ, a name of the first row is also that of
+/// the columns without one behind it: spreadsheets write merged cells so.
+std::vector<std::string> joined_names(const std::vector<std::string>& first,
+                                      const std::vector<std::vector<std::string>>& more) {
+  std::vector<std::string> names = first;
+  for (const std::vector<std::string>& row : more) add_texts(names, row);
+  const std::set<std::string_view> distinct(names.begin(), names.end());
+  if (more.empty() || distinct.size() == names.size()) return names;
+  names = first;
+  for (size_t c = 1; c < names.size(); ++c)
+    if (names[c].empty()) names[c] = names[c - 1];
+  for (const std::vector<std::string>& row : more) add_texts(names, row);
+  return names;
+}
+
 /// The names of the columns, two of which may be equal.
 Names read_names(CsvScanner& scanner, const CsvDialect& dialect, const std::string& source) {
   Names found;
@@ -46,7 +62,7 @@ Names read_names(CsvScanner& scanner, const CsvDialect& dialect, const std::stri
   scanner.row([&](size_t, std::string_view cell) {
     if (names.size() < kCsvColumnLimit) names.emplace_back(strip_spaces(cell));
   });
-  for (const std::vector<std::string>& row : dialect.more_names) add_texts(names, row);
+  names = joined_names(names, dialect.more_names);
   require(!names.empty(), ErrorKind::data, "{}: there are no rows", source);
   dialect.name_fit.apply(names);
   require(scanner.cells() <= kCsvColumnLimit, ErrorKind::data, "{}:{}: {} columns; the limit is {}", source,
