@@ -307,6 +307,8 @@ REFUSALS = {
            f"{name} must be in 0 … 1 for x [2, 3, 4, 8], got {mode}") for name in ("attend_modes", "rope_modes") for mode in (2, -1)],
         (lambda r: (projections(r, (2, 3, 4, 8)), dict(heads=2, attend_modes=[1, 1])), "attend_modes must not repeat a mode, got 1 twice"),
         (lambda r: (projections(r, (2, 3, 4, 8)), dict(heads=2, rope_modes=[0, 0])), "rope_modes must not repeat a mode, got 0 twice"),
+        *[(lambda r, base=base: (projections(r, (2, 3, 4, 8)), dict(heads=2, rope_modes=[0], rope_base=base)),
+           f"rope_base must be positive and finite, got {base:g}") for base in (0.0, -2.0, float("inf"), float("nan"))],
         *[(lambda r, name=name: (projections(r, (2, 3, 4, 8), **{name: r(4)}), dict(heads=4)),
            f"{name} must be [2] for x [2, 3, 4, 8] and 4 heads, got [4]") for name in ("query_norm_weight", "query_norm_bias", "key_norm_weight", "key_norm_bias")],
         (lambda r: (projections(r, (2, 3, 4, 8), key_norm_bias=r(2, 1)), dict(heads=4)), "key_norm_bias must be [2] for x [2, 3, 4, 8] and 4 heads, got [2, 1]"),

@@ -1,6 +1,7 @@
 #include "modewise/ops/attention/kronecker_attention_checks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "modewise/ops/arguments.h"
 
@@ -70,6 +71,8 @@ void check_kronecker_attention_args(const char* op, const at::Tensor& x,
   check_heads(op, x, options.heads);
   check_modes(op, "attend_modes", options.attend_modes, x);
   check_modes(op, "rope_modes", options.rope_modes, x);
+  TORCH_CHECK_VALUE(options.rope_base > 0 && std::isfinite(options.rope_base), op,
+                    ": rope_base must be positive and finite, got ", options.rope_base);
   check_dropout(op, options.dropout);
   TORCH_CHECK_VALUE(options.kernel == "softmax" || options.kernel == "linear", op,
                     ": kernel must be softmax or linear, got ", options.kernel);

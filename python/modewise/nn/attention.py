@@ -1,5 +1,6 @@
 """Self-attention over token tensors x [B, N_1 … N_k, D] with an optional mask [B, N_1 … N_k] bool, True = valid."""
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -37,6 +38,8 @@ def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: 
     >>> rotary_angles([3, 4], [1], 8, 10000.0).shape
     torch.Size([12, 4])
     """
+    if not 0 < base < math.inf:
+        raise ValueError(f"rotary_angles: base must be positive and finite, got {base}")
     count = width // 2 // len(modes)
     frequencies = torch.pow(base, torch.arange(count, dtype=torch.float64) * (-1 / count))
     angles = torch.zeros(*sizes, width // 2, dtype=torch.float64)
