@@ -1,6 +1,7 @@
 """Base of the classifiers: labels, training, class probabilities, scores."""
 
 import os
+import pathlib
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -20,14 +21,30 @@ def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
     labels = np.asarray(y).reshape(-1)
     if len(labels) != count:
         raise DataError(f"y must have a label for each of the {count} samples, got {len(labels)}")
-    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
+    if (isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any()) or (labels.dtype.kind == "O" and any(map(is_missing, labels))):
         raise DataError("y has no label for some samples")
     if labels.dtype.kind == "f":
         raise DataError(f"y must hold integers or strings, got {labels.dtype}")
-    names, indices = np.unique(labels, return_inverse=True)
+    try:
+        names, indices = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise DataError(f"y must hold labels of one type, got {', '.join(sorted({type(label).__name__ for label in labels}))}") from None
     if len(names) < 2:
         raise DataError(f"y must hold at least two classes, got {', '.join(map(str, names))}")
     return [str(name) for name in names], indices.astype(np.int64)
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or pandas.NA."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
+
+
+def classes_file(data: pathlib.Path) -> pathlib.Path:
+    """The file of the labels beside the fitted data, for those that are not texts of the program's class names."""
+    return data.with_name(data.stem + "_classes.npy")
 
 
 class Classifier(ClassifierMixin, Estimator):
@@ -46,6 +63,13 @@ class Classifier(ClassifierMixin, Estimator):
     settings: Mapping[str, object] | None
     classes_: Array
 
+    def _write_classes(self, labels: Any, names: list[str], data: pathlib.Path) -> Array:
+        """The classes of `labels` in ascending order, written beside the fitted data unless the program's `names` are the same texts."""
+        classes = np.unique(np.asarray(labels).reshape(-1))
+        if classes.dtype.kind != "O" and classes.tolist() != names:
+            np.save(classes_file(data), classes, allow_pickle=False)
+        return classes
+
     def _train_classes(self, settings: dict[str, Any], run: NewRun) -> None:
         common = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed}
         self._train(self.TASK, common | own_split(self.settings, self.ALL_SAMPLES) | settings | dict(self.settings or {}), run)
@@ -60,6 +84,11 @@ class Classifier(ClassifierMixin, Estimator):
         made = cls(**{name: setting(config, key) for name, key in own.items()}, run=run)  # type: ignore[call-arg]
         with folder.reading("data.json"):
             made.run_, made.classes_ = os.path.abspath(run), np.array(folder.read_json("data.json")["classes"])
+        data = pathlib.Path(config["data"].get("train") or config["data"].get("path") or "")
+        labels = folder.path / data.parent.name / classes_file(data).name if data.name else folder.path
+        if labels.is_file():
+            with folder.reading(f"{data.parent.name}/{labels.name}"):
+                made.classes_ = np.load(labels, allow_pickle=False)
         return made
 
     def predict_proba(self, X: npt.ArrayLike) -> Array:
@@ -83,7 +112,10 @@ class Classifier(ClassifierMixin, Estimator):
 
     def score(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
         """Accuracy on new samples, weighted by `sample_weight` if it is given."""
-        right = self.predict(X) == np.asarray(y).reshape(-1)
+        labels, found = np.asarray(y).reshape(-1), self.predict(X)
+        if len(labels) != len(found):
+            raise DataError(f"y must have a label for each of the {len(found)} samples, got {len(labels)}")
+        right = found == labels
         return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
 
     def evaluate(self, split: str | None = None, *, detail: bool = False) -> tasks.Result:

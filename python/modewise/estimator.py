@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import operator
 import os
 import pathlib
 from collections.abc import Iterator, Mapping
@@ -28,12 +29,28 @@ def dense_array(data: Any) -> Array:
     if hasattr(data, "detach"):
         if data.layout != torch.strided:
             raise DataError(f"array: it must be dense, got a tensor of layout {data.layout}: data.to_dense()")
-        data = data.detach().float() if data.dtype == torch.bfloat16 else data.detach()
+        data = data.detach().float() if data.dtype == torch.bfloat16 else data.detach().resolve_neg()
     elif isinstance(data, np.ma.MaskedArray):
         data = np.where(np.ma.getmaskarray(data), np.nan, data.data) if data.dtype.kind in "fiu" else data.data
     array = np.asarray(data)
+    if array.dtype == object and holds_nullable_numbers(data):
+        array = data.to_numpy(dtype=np.float64, na_value=np.nan)
     wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
     return array.astype(np.float64 if wide else array.dtype.newbyteorder("="), copy=False)
+
+
+def holds_nullable_numbers(data: Any) -> bool:
+    """Whether a frame or series of pandas has numbers alone, some of a type with pandas.NA."""
+    dtypes = getattr(data, "dtypes", None)
+    return dtypes is not None and all(getattr(dtype, "kind", "O") in "fiu" for dtype in (dtypes if hasattr(dtypes, "__iter__") else [dtypes]))
+
+
+def whole(name: str, value: Any) -> int:
+    """An argument that is an integer; 0 for None. UsageError for another."""
+    try:
+        return 0 if value is None else operator.index(value)
+    except TypeError:
+        raise UsageError(f"{name} must be an integer, got {value!r}") from None
 
 
 def checked_array(data: Any, wanted: str) -> Array:
@@ -148,7 +165,7 @@ class Estimator(BaseEstimator):
     def resume(self) -> Self:
         """Resumes an interrupted fit; the result has the same bits as an uninterrupted one."""
         with self._computing():
-            self.metrics_ = tasks.resume(self._run(), verbosity=self.verbosity)
+            self.metrics_ = tasks.resume(self._run(), verbosity=whole("verbosity", self.verbosity))
         return self
 
     def explain(self, split: str | None = None, *, samples: int = 32) -> tasks.Result:
@@ -194,16 +211,16 @@ class Estimator(BaseEstimator):
     def _computing(self) -> Iterator[None]:
         """Calls in the block compute with `threads` threads (0: as torch has it, −1: one for each core; no bit depends on it), on
         `device`."""
-        before, asked = torch.get_num_threads(), os.environ.get(DEVICE_VARIABLE)
-        wanted = int(self.threads) if self.threads >= 0 else max(1, (os.cpu_count() or 1) + 1 + int(self.threads))
-        torch.set_num_threads(wanted or before)
-        if self.device != "auto":
-            os.environ[DEVICE_VARIABLE] = self.device
+        before, asked, device = torch.get_num_threads(), os.environ.get(DEVICE_VARIABLE), str(self.device)
+        threads = whole("threads", self.threads)
+        torch.set_num_threads((threads if threads >= 0 else max(1, (os.cpu_count() or 1) + 1 + threads)) or before)
+        if device != "auto":
+            os.environ[DEVICE_VARIABLE] = device
         try:
             yield
         finally:
             torch.set_num_threads(before)
-            if self.device != "auto":
+            if device != "auto":
                 os.environ.pop(DEVICE_VARIABLE)
                 os.environ.update({} if asked is None else {DEVICE_VARIABLE: asked})
 
@@ -211,7 +228,8 @@ class Estimator(BaseEstimator):
         self.run_, self._folder = str(run.folder.absolute()), run.temporary
         inputs = "" if run.inputs is None else run.inputs.name
         with self._computing():
-            self.metrics_ = tasks.train(task, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs, verbosity=self.verbosity)
+            self.metrics_ = tasks.train(task, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs,
+                                        verbosity=whole("verbosity", self.verbosity))  # fmt: skip
 
     def _run(self) -> str:
         if not hasattr(self, "run_"):
@@ -238,8 +256,17 @@ class Estimator(BaseEstimator):
         return moved
 
 
+def checked_settings(settings: Any) -> Mapping[str, object]:
+    """The `settings` of an estimator, {} for None. UsageError unless they are values by config keys."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping) or not all(isinstance(key, str) for key in settings):
+        raise UsageError(f"settings must be values by config keys, such as {{'model.width': 128}}, got {settings!r:.80}")
+    return settings
+
+
 def own_split(settings: Mapping[str, object] | None, usual: Mapping[str, Any]) -> dict[str, Any]:
     """`usual`, the settings of a split that holds no test samples back, unless `settings` split the data themselves."""
-    given = settings or {}
+    given = checked_settings(settings)
     splits = any(key in usual or key.startswith("data.split") and not key.endswith("_seed") for key in given)
     return {} if splits else dict(usual) | {"train.test": False}

@@ -40,8 +40,20 @@ def dense_kind(X: Any) -> str:
     return str(getattr(getattr(X, "dtype", None), "kind", ""))
 
 
+def writable_names(names: list[str]) -> list[str]:
+    """Names of classes for a .ts file: c0, c1, … where one has a line end or quotes of both kinds."""
+    writable = not any(re.search(r"[\r\n\0]", name) or {"'", '"'} <= set(name) for name in names)
+    return names if writable else [f"c{number}" for number in range(len(names))]
+
+
+def quoted(name: str) -> str:
+    """A class in a .ts file, in quotes where it needs them."""
+    return name if re.fullmatch(r"[\w.+-]+", name) else f"'{name}'" if '"' in name else f'"{name}"'
+
+
 def write_samples(path: pathlib.Path, samples: list[Array], classes: list[str], labels: Array | None) -> None:
     """Writes a .ts file. Numbers read back to the same bits."""
+    classes = [quoted(name) for name in classes]
     with path.open("w") as file:
         file.write(f"@problemName {path.stem}\n@timeStamps false\n@missing true\n@univariate {str(samples[0].shape[1] == 1).lower()}\n"
                    f"@dimensions {samples[0].shape[1]}\n@equalLength {str(len({len(sample) for sample in samples}) == 1).lower()}\n")  # fmt: skip
@@ -141,13 +153,14 @@ class SeriesClassifier(Classifier):
         """
         samples = checked_series(X)
         names, labels = checked_labels(y, len(samples))
-        writable = all(re.fullmatch(r"[\w.+-]+", name) for name in names)  # as class names of a .ts file
         with self._new_run() as run:
             stem = run.stem().absolute()
             file = stem.with_name(stem.name + ".ts")
-            write_samples(file, samples, names if writable else [f"c{number}" for number in range(len(names))], labels)
+            names = writable_names(names)
+            write_samples(file, samples, names, labels)
+            classes = self._write_classes(y, names, file)
             self._train_classes({"data.train": file}, run)
-        self.classes_ = np.unique(np.asarray(y).reshape(-1))
+        self.classes_ = classes
         return self
 
     @classmethod

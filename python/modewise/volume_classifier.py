@@ -118,6 +118,7 @@ class VolumeClassifier(Classifier):
         held = None if validation is None else self._checked_validation(validation, samples, np.unique(np.asarray(y).reshape(-1)))
         with self._new_run() as run:
             stem = run.stem().absolute()
+            classes = self._write_classes(y, names, stem.with_name(stem.name + ".npy"))
             settings = {"data.channels": self.channels, "data.classes": names}
             if held is None:
                 files = [stem.with_name(stem.name + ending) for ending in (".npy", "_labels.npy")]
@@ -128,7 +129,7 @@ class VolumeClassifier(Classifier):
                 path = stem.with_name(stem.name + ".npz")
                 np.savez(path, train_images=samples, train_labels=labels, val_images=held[0], val_labels=held[1])
                 self._train_classes(settings | {"data.path": path}, run)
-        self.classes_ = np.unique(np.asarray(y).reshape(-1))
+        self.classes_ = classes
         return self
 
     @staticmethod
