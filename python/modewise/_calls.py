@@ -99,5 +99,7 @@ def value_text(value: Any) -> str:
 
 
 def assignments(settings: Mapping[str, object]) -> list[str]:
-    """{"train.epochs": 3} as ["train.epochs=3"]; None is skipped."""
+    """{"train.epochs": 3} as ["train.epochs=3"]; None is skipped. UsageError for what is not values by keys."""
+    if not isinstance(settings, Mapping):
+        raise UsageError(f"settings must be values by config keys, such as {{'model.width': 128}}, got {settings!r:.80}")
     return [f"{key}={value_text(value)}" for key, value in settings.items() if value is not None]

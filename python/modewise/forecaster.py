@@ -1,6 +1,7 @@
 """Forecaster with the interface of scikit-learn: frames, arrays or files in, frames out."""
 
 import contextlib
+import numbers
 import os
 import pathlib
 import tempfile
@@ -12,12 +13,12 @@ import numpy as np
 from modewise import tasks
 from modewise._aliases import constructor
 from modewise.errors import ModewiseError, UsageError
-from modewise.estimator import Estimator, own_split
+from modewise.estimator import Estimator, checked_settings, own_split, whole
 from modewise.forecast_data import Checked, checked_data, forecast_of, like_fitted, panel_split, require_all_series, require_values, training_rows, with_validation, written_data
 from modewise.forecast_lines import panel_lines, tensor_lines
 from modewise.forecast_results import backtest_frame, leaderboard_frame, seconds_of
 from modewise.forecast_frames import chosen_quantiles, of_the_frame, write_table
-from modewise.frames import COLUMN_KEYS, RECOGNISED, Columns, Table, future_table, names
+from modewise.frames import COLUMN_KEYS, RECOGNISED, Columns, Table, future_table, names, one_name, some_names
 from modewise.labelled_arrays import Grid
 from modewise.loading import LoadedForecaster, load_forecaster
 from modewise.new_run import NewRun
@@ -166,11 +167,11 @@ class Forecaster(Estimator):
             raise UsageError("Forecaster.fit takes one frame with the history of all series: y must be None")
         if self.budget is not None and self.model != "auto":
             raise UsageError(f"budget is the time of Forecaster('auto'), but the model is '{self.model}'")
-        self._columns = Columns(time_col, names(id_col), names(target_cols), freq)
-        columns, known = self._columns_of(data), names(self.future_covariates) or ()
+        self._columns = Columns(one_name("time_col", time_col), some_names("id_col", id_col), some_names("target_cols", target_cols), freq)
+        columns, known = self._columns_of(data), self._covariates()
         first, checked, rows = (checked_data(data, columns, known), None, 0) if validation is None else with_validation(data, validation, columns, known)
         checked = first if checked is None else checked
-        if isinstance(checked, Grid) and self.future_covariates:
+        if isinstance(checked, Grid) and known:
             raise UsageError("future_covariates are column names, which a DataArray does not have: give a frame, or a path")
         require_values(checked)
         self.given_ = None if isinstance(checked, (str, np.ndarray)) else checked
@@ -191,7 +192,10 @@ class Forecaster(Estimator):
 
     def _columns_of(self, data: Any) -> Columns:
         """The columns of `data`; for frames also as `settings` name them."""
-        return self._columns if isinstance(data, (str, os.PathLike)) else self._columns.with_settings(self.settings)
+        return self._columns if isinstance(data, (str, os.PathLike)) else self._columns.with_settings(checked_settings(self.settings))
+
+    def _covariates(self) -> tuple[str, ...]:
+        return names(self.future_covariates) or ()
 
     @contextlib.contextmanager
     def _errors_of(self, data: Checked, path: str) -> Iterator[None]:
@@ -209,8 +213,8 @@ class Forecaster(Estimator):
                                     "data.path": path, "data.panel": "no"}  # fmt: skip
         if self.model == "auto":
             settings = {key: value for key, value in settings.items() if key not in ("model.name", "train.seed") and value not in (0, "mae")}
-        if self.future_covariates:
-            settings["data.future_covariates"] = list(self.future_covariates)
+        if self._covariates():
+            settings["data.future_covariates"] = list(self._covariates())
         if isinstance(self.given_, Table):
             settings["data.header"] = "yes"
             if self.given_.dated and self.given_.freq is not None:
@@ -227,8 +231,8 @@ class Forecaster(Estimator):
         self.run_, self._folder = str(run.folder.absolute()), run.temporary
         settings.pop("data.path")
         self.metrics_ = tasks.search("forecasting", path, settings, out=run.folder, budget=seconds_of(300 if self.budget is None else self.budget), seed=self.seed,
-                                     threads=max(0, self.threads), no_test=settings.get("train.test") is False,
-                                     overwrite=bool(self.overwrite) or run.inputs is not None, verbosity=self.verbosity)  # fmt: skip
+                                     threads=max(0, whole("threads", self.threads)), no_test=settings.get("train.test") is False,
+                                     overwrite=bool(self.overwrite) or run.inputs is not None, verbosity=whole("verbosity", self.verbosity))  # fmt: skip
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> Self:
@@ -284,16 +288,16 @@ class Forecaster(Estimator):
         DataError
             For other data that do not fit the run.
         """
-        if not isinstance(steps, (int, np.integer)):  # as a pipeline calls it: predict(X)
+        if steps is not None and not isinstance(steps, numbers.Number):  # as a pipeline calls it: predict(X)
             steps, data = 0, steps
-        if h is not None and steps not in (0, h):
+        if h is not None and steps not in (None, 0, h):
             raise UsageError(f"predict: steps and h are the same, got {steps} and {h}")
-        rows = int(steps) if h is None else h
+        rows = whole("steps", steps) if h is None else whole("h", h)
         with tempfile.TemporaryDirectory() as name, self._computing():
             run, folder, covariates = self._run(), pathlib.Path(name), ""
             given, path, checked = self.given_, self._moved_data(), None
             if data is not None:
-                known, checked = names(self.future_covariates) or (), self._other_data(data)
+                known, checked = self._covariates(), self._other_data(data)
                 path = written_data(checked, folder / "data")
                 given = checked.targets(known) if isinstance(checked, Table) else None if isinstance(checked, (str, np.ndarray)) else checked
             if future is not None:
@@ -306,7 +310,7 @@ class Forecaster(Estimator):
         """Other data for the run, validated, as the fitted data are written."""
         self._run()
         columns = RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data)
-        return like_fitted(checked_data(data, columns, names(self.future_covariates) or ()), self.given_)
+        return like_fitted(checked_data(data, columns, self._covariates()), self.given_)
 
     def _fitted_path(self) -> str:
         """Prefix of the fitted data's path in messages."""
@@ -315,11 +319,11 @@ class Forecaster(Estimator):
     def _written_future(self, future: Any, stem: pathlib.Path, given: Table | PanelTable | Grid | None) -> str:
         if isinstance(future, (str, os.PathLike)):
             return os.path.abspath(future)
-        if not self.future_covariates:
+        if not self._covariates():
             raise UsageError("future holds future covariates, but this forecaster has none: name them in future_covariates")
         if isinstance(given, PanelTable):
-            return str(given.future(future, self.future_covariates, self._columns_of(future)).write(stem).absolute())
-        table = future_table(future, self.future_covariates, given if isinstance(given, Table) else None, self._columns_of(future))
+            return str(given.future(future, self._covariates(), self._columns_of(future)).write(stem).absolute())
+        table = future_table(future, self._covariates(), given if isinstance(given, Table) else None, self._columns_of(future))
         return str(write_table(table, stem, by_id=True).absolute())
 
     def plot(self, steps: int = 0, *, series: Sequence[str] | None = None, past: int = 0) -> "matplotlib.figure.Figure":

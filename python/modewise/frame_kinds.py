@@ -87,7 +87,7 @@ def pandas_of(data: Any) -> "tuple[pandas.DataFrame, Kind]":
     if isinstance(data, pandas.DataFrame):
         return data, Kind()
     if isinstance(data, pandas.Series):
-        return data.to_frame("y" if data.name is None else data.name), Kind()
+        return data.to_frame("y" if data.name is None else str(data.name)), Kind()
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
         data = data.collect()
     if hasattr(data, "to_frame") and hasattr(data, "to_numpy") and not hasattr(data, "schema") and hasattr(data, "name"):

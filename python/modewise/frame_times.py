@@ -258,7 +258,7 @@ def regular_times(index: Any, freq: Any, name: str) -> Any:
     import pandas
 
     if not isinstance(index, pandas.DatetimeIndex):
-        if not isinstance(freq, int) or freq < 1:
+        if not isinstance(freq, (int, np.integer)) or freq < 1:
             raise UsageError(f"freq: times are row numbers, so it must be a whole number of at least 1, got {freq!r}")
         full: Any = pandas.RangeIndex(index[0], index[-1] + 1, freq)
     else:

@@ -7,10 +7,10 @@ series and time: one or more columns of ids, one of times, and one or more colum
 import dataclasses
 import importlib
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from modewise.errors import DataError
+from modewise.errors import DataError, UsageError
 from modewise.frame_kinds import Kind, pandas_of
 from modewise.frame_times import TimeStyle, file_clock, first, holds_dates, local_times, regular_times, time_column, times_of, zone_of
 
@@ -59,10 +59,39 @@ def usual_panel(settings: Mapping[str, object]) -> str:
 
 
 def names(value: Any) -> tuple[str, ...] | None:
-    """A name or a sequence of names as a tuple; None for none."""
-    if value is None or value == "auto":
+    """A name, or names in a sequence, array, series or index, as a tuple; None for none."""
+    if value is None or (isinstance(value, str) and value == "auto"):
         return None
-    return (value,) if isinstance(value, str) else tuple(str(name) for name in value) or None
+    several = not isinstance(value, (str, bytes)) and isinstance(value, Iterable)
+    return tuple(str(name) for name in value) or None if several else (str(value),)
+
+
+def some_names(argument: str, value: Any) -> tuple[str, ...] | None:
+    """`names` of an argument of `fit`. UsageError for a sequence without any."""
+    found = names(value)
+    if found is None and value is not None and not isinstance(value, str):
+        raise UsageError(f"{argument} has no column: name one, or leave it out")
+    return found
+
+
+def one_name(argument: str, value: Any) -> Any:
+    """The name of a column, which may be a number. UsageError for several."""
+    if value is not None and not isinstance(value, str) and isinstance(value, Iterable):
+        raise UsageError(f"{argument} must be the name of one column, got {value!r:.80}")
+    return value
+
+
+def require_columns(frame: "pandas.DataFrame") -> None:
+    """DataError for columns without a text of their own, by which the program knows them."""
+    if frame.columns.nlevels > 1:
+        raise DataError("frame: its columns have several levels: give each one name, such as frame.set_axis(frame.columns.map('_'.join), axis=1)")
+    if not frame.columns.is_unique:
+        raise DataError(f"frame: duplicate column '{frame.columns[frame.columns.duplicated()][0]}'")
+    texts = frame.columns.map(str)
+    if not texts.is_unique:
+        twice = texts[texts.duplicated()][0]
+        both = [repr(name) for name in frame.columns[texts == twice]]
+        raise DataError(f"frame: the columns {' and '.join(both)} are written alike: rename one of them")
 
 
 @dataclasses.dataclass
@@ -173,8 +202,7 @@ def table_of(frame: Any, columns: Columns = RECOGNISED, covariates: Sequence[str
     frame, kind = pandas_of(frame)
     if len(frame) == 0:
         raise DataError("frame: it has no rows")
-    if not frame.columns.is_unique:
-        raise DataError(f"frame: duplicate column '{frame.columns[frame.columns.duplicated()][0]}'")
+    require_columns(frame)
     frame, indexed, columns = without_levels(frame, columns)
     ids = ids_of(frame, columns)
     table = wide_table(frame, columns, covariates) if ids is None or ids == ("none",) else long_table(frame, list(ids), columns, covariates)
@@ -216,6 +244,7 @@ def future_table(frame: Any, covariates: Sequence[str], given: Table | None, col
     """The columns `covariates` of a frame with their times, and the ids of a long one. DataError for a missing column."""
     require_pandas()
     frame, _ = pandas_of(frame)
+    require_columns(frame)
     frame, _, columns = without_levels(frame, columns)
     long = given is not None and given.long
     ids = list(given.ids.columns) if given is not None and given.ids is not None else []

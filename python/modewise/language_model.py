@@ -10,7 +10,7 @@ from typing import Any, Self
 from modewise import tasks
 from modewise._aliases import ATTENTION_TYPES, constructor, current
 from modewise.errors import DataError, UsageError
-from modewise.estimator import Estimator, own_split
+from modewise.estimator import Estimator, own_split, whole
 from modewise.loading import LoadedLanguageModel
 from modewise.run_folder import RunFolder
 
@@ -202,14 +202,14 @@ class LanguageModel(Estimator):
         Returns
         -------
         str
-            The prompt and its continuation.
+            The continuation, without the prompt.
 
         Raises
         ------
         UsageError
             For an empty prompt if the tokenizer has no BOS token.
         """
-        return self.module().generate(prompt, tokens)
+        return self.module().generate(prompt, whole("tokens", tokens))
 
     def evaluate(self, texts: object = None) -> tasks.Result:
         """Loss on the test split of the fitted texts if the fit held one back, else on the validation split, or on other texts:

@@ -284,6 +284,8 @@ class LoadedLanguageModel:
 
     def generate(self, prompt: str, count: int) -> str:
         """Continues a prompt by `count` tokens, greedily, as `generate --temperature 0` does. Ids without a token have no text."""
+        if count < 0:
+            raise UsageError(f"generate: the number of tokens must not be negative, got {count}")
         begin = self.begin_before_text
         opening = [] if begin is None else [begin]
         tokens = torch.tensor([[*opening, *self.encode(prompt).tolist()]])

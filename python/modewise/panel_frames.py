@@ -9,7 +9,7 @@ from modewise.errors import DataError, UsageError
 from modewise.forecast_frames import in_order, series_columns, with_levels
 from modewise.frame_kinds import Kind, pandas_of
 from modewise.frame_times import TimeStyle, file_clock, first, program_times, shown_times, time_column, written_times, zone_of
-from modewise.frames import Columns, given_times, ids_of, on_clock_of, require_distinct_outputs, require_numbers, require_pandas, wanted_columns, without_levels
+from modewise.frames import Columns, given_times, ids_of, on_clock_of, require_columns, require_distinct_outputs, require_numbers, require_pandas, wanted_columns, without_levels
 from modewise.plots import Past
 
 if TYPE_CHECKING:
@@ -165,6 +165,7 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
     import pandas
 
     frame, kind = pandas_of(data)
+    require_columns(frame)
     frame, indexed, columns = without_levels(frame, columns)
     names = ids_of(frame, columns)
     if names is None or names == ("none",) or not set(names) <= set(frame.columns):
