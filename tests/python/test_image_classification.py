@@ -184,6 +184,16 @@ def test_bad_folders_are_sentences(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_an_empty_split_is_explained(tmp_path):
+    command = ["train", "classify-images", "--out", tmp_path / "run", "--data"]
+    few = write_folder(tmp_path / "few", {"train": 3}) / "train"
+    fails(65, "there are no validation images: 9 images in 3 classes are split by data.split_ratios = [0.7, 0.1, 0.2] of each class", arguments=[*command, few])
+    two = write_folder(tmp_path / "two", {"train": 3, "test": 2})
+    for share in (0.1, 0):
+        fails(65, f"there are no validation images: data.validation_share = {share} takes none of any class of 9 training images",
+              arguments=[*command, two, "--set", f"data.validation_share={share}"])
+
+
 def test_data_show_counts_by_class(data):
     text = ok("data", "show", data).stdout
     assert "13 × 17 pixels" in text and "bars" in text

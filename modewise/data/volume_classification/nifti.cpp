@@ -23,6 +23,7 @@
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"

@@ -238,10 +238,9 @@ void VolumeFills::warn(VolumeSet& set) const {
 
 std::string label_table_of(const VolumeConfig& config) {
   const std::string format = format_of(config);
-  if (format == "npy" && lower_extension(config.labels) == ".csv") return config.labels;
-  if (format != "nifti" || !config.labels.empty()) return format == "nifti" ? config.labels : "";
-  const std::string table = (fs::path(config.path) / "labels.csv").string();
-  return fs::exists(table) ? table : "";
+  const std::string usual = (fs::path(config.path) / "labels.csv").string();
+  if (format == "nifti") return !config.labels.empty() ? config.labels : fs::exists(usual) ? usual : "";
+  return format == "npy" && lower_extension(config.labels) == ".csv" ? config.labels : "";
 }
 
 VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
