@@ -14,7 +14,7 @@ from modewise import tasks
 from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, checked_array
 from modewise.forecast_frames import forecast_frame, write_table
-from modewise.frames import RECOGNISED, Columns, Table, on_clock_of, table_of
+from modewise.frames import RECOGNISED, Columns, Table, future_table, on_clock_of, table_of
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
 from modewise.panel_frames import PanelTable, panel_forecast, panel_table
 from modewise.run_folder import RunFolder
@@ -64,6 +64,17 @@ def written_data(data: Checked, stem: pathlib.Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     np.save(path, data, allow_pickle=False)
     return str(path.absolute())
+
+
+def written_future(future: Any, stem: pathlib.Path, given: Table | PanelTable | Grid | None, covariates: Sequence[str], columns: Columns) -> str:
+    """Writes the future covariates for the program, as the data `given` -> their path. UsageError for a frame without `covariates`."""
+    if isinstance(future, (str, os.PathLike)):
+        return os.path.abspath(future)
+    if not covariates:
+        raise UsageError("future holds future covariates, but this forecaster has none: name them in future_covariates")
+    if isinstance(given, PanelTable):
+        return str(given.future(future, covariates, columns).write(stem).absolute())
+    return str(write_table(future_table(future, covariates, given if isinstance(given, Table) else None, columns), stem, by_id=True).absolute())
 
 
 def with_validation(data: Any, validation: Any, columns: Columns, covariates: Sequence[str]) -> tuple[Checked, Checked, int]:

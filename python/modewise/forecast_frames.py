@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from modewise.errors import DataError, ModewiseError, UsageError
+from modewise.errors import ModewiseError, UsageError
 from modewise.frame_times import program_times, shown_times, written_times
 from modewise.frames import Table, file_name, require_pandas
 
@@ -92,7 +92,7 @@ def forecast_frame(result: dict[str, Any], table: Table | None) -> "pandas.DataF
         return pandas.DataFrame(columns, index=pandas.Index(times, name=name))
     parts: dict[str, dict[str, Any]] = {}
     by_name = {series["name"]: series for series in forecasts}
-    for name, (key, variable) in table.columns_of([*by_name]).items():  # type: ignore[misc]
+    for name, (key, variable) in table.columns_of([*by_name]).items():
         parts[key] = parts.get(key, {}) | series_columns(variable, by_name[name])
     assert table.ids is not None
     ids = in_order(table.ids)

@@ -14,11 +14,11 @@ from modewise import tasks
 from modewise._aliases import constructor
 from modewise.errors import ModewiseError, UsageError
 from modewise.estimator import Estimator, checked_settings, own_split, whole
-from modewise.forecast_data import Checked, checked_data, forecast_of, like_fitted, panel_split, require_all_series, require_values, training_rows, with_validation, written_data
+from modewise.forecast_data import Checked, checked_data, forecast_of, like_fitted, panel_split, require_all_series, require_values, training_rows, with_validation, written_data, written_future
 from modewise.forecast_lines import panel_lines, tensor_lines
 from modewise.forecast_results import backtest_frame, leaderboard_frame, seconds_of
-from modewise.forecast_frames import chosen_quantiles, of_the_frame, write_table
-from modewise.frames import COLUMN_KEYS, RECOGNISED, Columns, Table, future_table, names, one_name, some_names
+from modewise.forecast_frames import chosen_quantiles, of_the_frame
+from modewise.frames import COLUMN_KEYS, RECOGNISED, Columns, Table, names, one_name, some_names
 from modewise.labelled_arrays import Grid
 from modewise.loading import LoadedForecaster, load_forecaster
 from modewise.new_run import NewRun
@@ -301,7 +301,7 @@ class Forecaster(Estimator):
                 path = written_data(checked, folder / "data")
                 given = checked.targets(known) if isinstance(checked, Table) else None if isinstance(checked, (str, np.ndarray)) else checked
             if future is not None:
-                covariates = self._written_future(future, folder / "future", given)
+                covariates = written_future(future, folder / "future", given, self._covariates(), self._columns_of(future))
             with self._errors_of(checked if checked is not None else given if isinstance(given, Table) else "", path or self._fitted_path()):
                 result = tasks.predict(run, data=path, future=covariates, steps=rows)
             return forecast_of(chosen_quantiles(result, level, quantiles), given)
@@ -315,16 +315,6 @@ class Forecaster(Estimator):
     def _fitted_path(self) -> str:
         """Prefix of the fitted data's path in messages."""
         return str(pathlib.Path(self._run()) / "data" / pathlib.Path(self._run()).name) + ".csv"
-
-    def _written_future(self, future: Any, stem: pathlib.Path, given: Table | PanelTable | Grid | None) -> str:
-        if isinstance(future, (str, os.PathLike)):
-            return os.path.abspath(future)
-        if not self._covariates():
-            raise UsageError("future holds future covariates, but this forecaster has none: name them in future_covariates")
-        if isinstance(given, PanelTable):
-            return str(given.future(future, self._covariates(), self._columns_of(future)).write(stem).absolute())
-        table = future_table(future, self._covariates(), given if isinstance(given, Table) else None, self._columns_of(future))
-        return str(write_table(table, stem, by_id=True).absolute())
 
     def plot(self, steps: int = 0, *, series: Sequence[str] | None = None, past: int = 0) -> "matplotlib.figure.Figure":
         """The forecast as a matplotlib figure; `figure.savefig(path)` saves it.

@@ -124,12 +124,12 @@ class Table:
         """The time zone of the times, or None."""
         return zone_of(self.values.index)
 
-    def columns_of(self, names: Sequence[str]) -> dict[str, Hashable]:
+    def columns_of(self, names: Sequence[str]) -> dict[str, Any]:
         """The columns of `values` by the program's `names` of their series. DataError unless there is one for each."""
         columns = list(self.values.columns)
         if self.folder:
             files = files_of({name.partition(" / ")[0] for name in names}, [key for key, _ in columns])
-            found = {f"{label} / {variable.strip()}": (key, variable) for label, key in files.items() for variable in self.variables}
+            found: dict[str, Any] = {f"{label} / {variable.strip()}": (key, variable) for label, key in files.items() for variable in self.variables}
         else:
             texts = [str(column[0] if self.long else column).strip() for column in columns]
             found = {text or f"column {place + 1 + self.dated}": column for place, (text, column) in enumerate(zip(texts, columns, strict=True))}

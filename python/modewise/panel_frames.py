@@ -103,10 +103,10 @@ class PanelTable:
 
         if self.times is None or other.times is None:
             raise UsageError("fit: the validation rows of a panel need times")
-        if self.clock is not None:
-            other = dataclasses.replace(other, times=other.times.dt.tz_convert(zone_of(self.times)))
+        later = other.times if self.clock is None else other.times.dt.tz_convert(zone_of(self.times))
+        other = dataclasses.replace(other, times=later)
         first, second = (pandas.DataFrame({"key": keys.to_numpy(), "time": times.to_numpy()}) for keys, times in
-                         ((self.keys, self.times), (other.keys, other.times)))  # fmt: skip
+                         ((self.keys, self.times), (other.keys, later)))  # fmt: skip
         ends, begins = first.groupby("key").time.max(), second.groupby("key").time.min()
         for key in sorted(set(ends.index) ^ set(begins.index)):
             raise DataError(f"validation: its series must be those of the data; '{key}' is in one of them only")
