@@ -60,6 +60,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
           "seasonal.trend", "seasonal.noise 0…inf", "seasonal.memory -0.999…0.999"));
   EXPECT_THAT(fields_in(CollectionConfig()),
               ElementsAre("path", "train path", "test path", "label", "index", "header auto|yes|no",
+                          "decimal auto|.|,", "thousands auto|none|,|.|'|space",
                           "protocol official|paper|tslib", "validation_share 0.01…0.9", "split_seed 0…2^63",
                           "normalize variable|sample|none", "length 0…inf", "motifs.samples 8…1000000",
                           "motifs.steps 64…16777216", "motifs.variables 1…1024", "motifs.noise 0…1000",

@@ -244,3 +244,100 @@ def test_tables_of_samples_are_the_same_as_their_ts_files(tmp_path):
     assert results["tsv"] == results["ts"] and results["csv"] == results["ts"]
     ok("predict", tmp_path / "run-tsv", "--data", tmp_path / "tsv" / "Waves_TEST.tsv", "--out", tmp_path / "predicted.csv")
     assert len((tmp_path / "predicted.csv").read_text().splitlines()) == 22
+
+
+def show(path, *settings):
+    return ok("data", "show", path, "--task", "series_classification", *sum((["--set", one] for one in settings), []))
+
+
+def grouped(path, group, delimiter="\t", further=""):
+    """Series of numbers around 1000 whose thousands are grouped."""
+    rows = [delimiter.join(["label", *[f"t{i}" for i in range(5)]])]
+    for i in range(12):
+        values = [f"{v:,}".replace(",", group) for v in (900 + i, 950, 999 + i, 1001 + i)]
+        rows.append(delimiter.join(["ab"[i % 2], *values, further or f"{500 + i}"]))
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("group, delimiter", [(",", "\t"), (",", ";"), (".", ";")])
+def test_grouped_thousands_of_tables_are_no_decimals(tmp_path, group, delimiter):
+    path = grouped(tmp_path / "x.csv", group, delimiter)
+    fails(65, "column 't2' holds '1" + group, f"set data.thousands = {group} if {group and ('the comma' if group == ',' else 'the point')} groups",
+          arguments=["data", "show", path, "--task", "series_classification"])
+    assert f"{'the comma' if group == ',' else 'the point'} groups thousands" in show(path, f"data.thousands={group}").stdout
+    assert "20 samples" not in show(path, f"data.decimal={group}").stdout
+    other = "," if group == "." else "."
+    # The marks of one column tell those of all, since a row is one series.
+    assert "groups thousands" in show(grouped(path, group, delimiter, f"0{other}5")).stdout
+    assert "groups thousands" not in show(grouped(path, group, delimiter, f"0{group}5")).stdout
+
+
+def test_columns_of_one_table_have_one_decimal_mark(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("label;a;b\n" + "".join(f"{'xy'[i % 2]};0,{i}5;0.{i}5\n" for i in range(9)))
+    fails(65, "the decimal mark is the point in column 'b', but the comma in column 'a'", "data.decimal",
+          arguments=["data", "show", path, "--task", "series_classification"])
+
+
+def test_classes_are_read_as_they_are(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("label,a,b\n" + "".join(f"{['5 mg', '10 mg'][i % 2]},0.{i}5,1.{i}\n" for i in range(8)))
+    shown = json.loads(ok("data", "show", path, "--task", "series_classification", "--json").stdout)
+    assert shown["classes"] == ["10 mg", "5 mg"]
+
+
+def table(path, names, rows, label="label", first=True):
+    rng = np.random.default_rng(5)
+    values = {f"t{i}": np.round(rng.normal(size=24), 3) for i in range(8)}
+    lines = [",".join([label, *names] if first else [*names, label])]
+    for row in rows:
+        cells = [str(values[name][row] if name in values else row) for name in names]
+        lines.append(",".join(["ab"[row % 2], *cells] if first else [*cells, "ab"[row % 2]]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_tables_are_matched_by_the_names_of_their_columns(tmp_path):
+    names = [f"t{i}" for i in range(8)]
+    train = table(tmp_path / "A_TRAIN.csv", names, range(16))
+    test = table(tmp_path / "A_TEST.csv", names, range(16, 24))
+    run = ["train", "classify-series", "--data", train, "--model", "dlinear", "--set", "train.epochs=2", "--set", "output.report=false", "--json"]
+    expected = json.loads(ok(*run, "--out", tmp_path / "one").stdout)["test"]
+    table(test, names[::-1], range(16, 24), first=False)
+    result = ok(*run, "--out", tmp_path / "two")
+    assert json.loads(result.stdout)["test"] == expected
+    assert "A_TEST.csv: the columns are in another order than in the training table, and are matched by name" in result.stderr
+    new = table(tmp_path / "new.csv", names, range(16, 24))
+    ok("predict", tmp_path / "one", "--data", new, "--out", tmp_path / "new_one.csv")
+    table(new, names[::-1], range(16, 24))
+    ok("predict", tmp_path / "one", "--data", new, "--out", tmp_path / "new_two.csv")
+    assert (tmp_path / "new_one.csv").read_text() == (tmp_path / "new_two.csv").read_text()
+    for others, words in ((names[:3] + names[4:], "missing t3;"), (["age", *names], "unknown age;"), ([*names[:7], "u"], "missing t7, unknown u;")):
+        fails(65, "new.csv: the columns of the values differ from those of the training table: " + words,
+              arguments=["predict", tmp_path / "one", "--data", table(new, others, range(16, 24))])
+    fails(65, "A_TEST.csv", "missing t3;", arguments=["data", "show", train, "--set", f"data.test={table(test, names[:3] + names[4:], range(16, 24))}"])
+
+
+def test_names_that_only_count_are_positions(tmp_path):
+    train = tmp_path / "A_TRAIN.csv"
+    train.write_text("label,0,1,2,3\n" + "".join(f"{'ab'[i % 2]},{i}.5,2.{i},3.5,4.5\n" for i in range(8)))
+    (tmp_path / "A_TEST.csv").write_text("label,0,1,2\n" + "".join(f"{'ab'[i % 2]},{i}.5,7.{i},3.5\n" for i in range(8)))
+    assert "16 samples" in show(train).stdout
+    (tmp_path / "A_TEST.csv").write_text("".join(f"{'ab'[i % 2]},{i}.5,7.{i},3.5\n" for i in range(8)))
+    assert "16 samples" in show(train).stdout
+
+
+def test_attributes_of_arff_are_matched_by_name(tmp_path):
+    def arff(name, order):
+        rng = np.random.default_rng(1)
+        x = np.round(rng.normal(size=(12, 4)), 3)
+        rows = [",".join("?" if (k, i) == (0, 3) else str(x[k][i]) for i in order) + "," + "ab"[k % 2] for k in range(12)]
+        attributes = [f"@attribute t{i} numeric" for i in order]
+        (tmp_path / name).write_text("\n".join(["@relation r", *attributes, "@attribute c {a,b}", "@data", *rows]) + "\n")
+    arff("O_TRAIN.arff", [0, 1, 2, 3])
+    arff("O_TEST.arff", [3, 1, 2, 0])
+    result = show(tmp_path / "O_TRAIN.arff").stdout
+    assert "O_TEST.arff: the columns are in another order" in result
+    arff("O_TEST.arff", [3, 1, 2])
+    fails(65, "O_TEST.arff", "missing t0;", arguments=["data", "show", tmp_path / "O_TRAIN.arff"])

@@ -1,6 +1,7 @@
 #include "modewise/data/forecasting/config.h"
 
 #include "modewise/core/integer_bounds.h"
+#include "modewise/data/number_marks.h"
 
 namespace modewise::data {
 
@@ -108,11 +109,7 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("header_rows", header_rows,
         "rows of a CSV file that make up its header; the name of a column is their texts, joined by spaces",
         {.min = 1, .max = 20});
-  f.add("decimal", decimal, "decimal mark of a CSV file; auto: decided from its numbers",
-        {.one_of = {"auto", ".", ","}});
-  f.add("thousands", thousands,
-        "mark between groups of three digits in a CSV file; auto: decided from its numbers",
-        {.one_of = {"auto", "none", ",", ".", "'", "space"}});
+  add_number_marks(f, decimal, thousands);
   f.add("skip_lines", skip_lines,
         "lines of a CSV file to leave out, counted from 1, such as a row of units: 2 or 1-4");
   f.add("missing_texts", missing_texts, "further texts for missing values, besides NA, NaN, empty …");

@@ -20,6 +20,7 @@
 #include "modewise/data/forecasting/tables/series_in_rows.h"
 #include "modewise/data/forecasting/tables/table_rows.h"
 #include "modewise/data/forecasting/tables/table_time.h"
+#include "modewise/data/number_marks.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv.h"
@@ -64,14 +65,8 @@ io::CsvOptions csv_options(const ForecastDataConfig& config, const std::vector<s
             "data.delimiter: expected one character, tab or space, got '{}'", config.delimiter);
     options.delimiter = config.delimiter[0];
   }
-  if (config.decimal != "auto") options.decimal = config.decimal[0];
+  set_number_marks(options, config.decimal, config.thousands);
   if (!config.usual_decimal.empty()) options.usual_decimal = config.usual_decimal[0];
-  if (config.thousands != "auto")
-    options.thousands = config.thousands == "none"    ? '\0'
-                        : config.thousands == "space" ? ' '
-                                                      : config.thousands[0];
-  require(!options.thousands || *options.thousands != config.decimal[0], ErrorKind::config,
-          "data.thousands and data.decimal are both '{}'", config.decimal);
   for (const std::string& lines : config.skip_lines) options.skip_lines.push_back(line_range(lines));
   if (config.header != "auto")
     options.header = config.header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;

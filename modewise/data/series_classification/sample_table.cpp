@@ -15,6 +15,7 @@
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/label_cells.h"
+#include "modewise/data/number_marks.h"
 #include "modewise/data/series_classification/sources.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
@@ -33,7 +34,8 @@ struct SampleTable {
   std::vector<float> values;
   std::vector<int32_t> labels;  // −1: unknown; empty: no classes
   std::vector<std::string> classes;
-  std::vector<std::string> index, warnings;
+  std::vector<std::string> index, notes, warnings;
+  TableForm form;
 };
 
 /// Class of a number: 1.0000000e+00 is class 1.
@@ -121,7 +123,9 @@ SampleTable numbers_of(const std::string& path) {
   const io::NumericText text = io::read_numeric_text(path);
   require(text.columns >= 2, ErrorKind::data, "{}: expected a class and values in each row, found one number",
           path);
-  SampleTable table{text.rows, text.columns - 1, {}, {}, {}, {}, {}};
+  SampleTable table;
+  table.rows = text.rows;
+  table.width = text.columns - 1;
   std::vector<double> classes;
   table.values.reserve(static_cast<size_t>(table.rows * table.width));
   for (int64_t row = 0; row < text.rows; ++row) {
@@ -302,11 +306,18 @@ bool has_texts(std::string_view name, const SampleColumns& wanted, bool header) 
   return header && (io::names_an_index(name) || name.starts_with(kNameless));
 }
 
-io::CsvTable read_columns(const std::string& path, const SampleColumns& wanted, SampleTable& table) {
+io::CsvOptions csv_options(const SampleColumns& wanted, const TableForm& like) {
+  io::CsvOptions options;
+  options.series_in_rows = true;
+  set_number_marks(options, wanted.decimal, wanted.thousands);
+  if (!like.decimal.empty()) options.usual_decimal = like.decimal[0];
+  return options;
+}
+
+io::CsvTable read_columns(const std::string& path, const SampleColumns& wanted, io::CsvOptions options,
+                          SampleTable& table) {
   const std::string& header = wanted.header;
   const io::MappedFile file(path);
-  io::CsvOptions options;
-  options.plain_numbers = true;
   if (header != "auto") options.header = header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   bool named = io::guess_csv_header(file.bytes(), path, options).names;
   options.is_text = [&](std::string_view name) { return has_texts(name, wanted, named); };
@@ -324,9 +335,28 @@ io::CsvTable read_columns(const std::string& path, const SampleColumns& wanted, 
   return csv;
 }
 
-SampleTable columns_of(const std::string& path, const SampleColumns& wanted, bool training) {
+/// The columns of the steps, in the order of the training table.
+std::vector<const io::CsvColumn*> ordered_steps(std::vector<const io::CsvColumn*> columns,
+                                                const TableForm& like, const std::string& path,
+                                                SampleTable& table) {
+  std::vector<std::string> names;
+  for (const io::CsvColumn* column : columns) names.push_back(column->name);
+  if (only_count(names)) return columns;
+  const std::vector<size_t> order = order_of_steps(names, like, path);
+  table.form.columns = order.empty() ? names : like.columns;
+  if (order.empty()) return columns;
+  table.notes.push_back(path + kMatchedByName);
+  std::vector<const io::CsvColumn*> ordered;
+  for (const size_t place : order) ordered.push_back(columns[place]);
+  return ordered;
+}
+
+SampleTable columns_of(const std::string& path, const SampleColumns& wanted, bool training,
+                       const TableForm& like) {
   SampleTable table;
-  const io::CsvTable csv = read_columns(path, wanted, table);
+  const io::CsvTable csv = read_columns(path, wanted, csv_options(wanted, like), table);
+  for (const std::string& note : csv.notes) table.notes.push_back(path + ": " + note);
+  table.form.decimal = csv.decimal_proven ? std::string(1, csv.decimal) : like.decimal;
   const ColumnChoice choice(csv, path, wanted, training);
   table.rows = csv.rows;
   if (choice.classes != nullptr) set_classes(table, *choice.classes, csv.decimal, path);
@@ -338,7 +368,7 @@ SampleTable columns_of(const std::string& path, const SampleColumns& wanted, boo
                       "(data.index=none keeps it as a value)",
                       path, choice.called(*column)));
   }
-  std::vector<const io::NumberCells*> columns;
+  std::vector<const io::CsvColumn*> columns;
   for (const io::CsvColumn& column : csv.columns) {
     if (&column == choice.classes ||
         std::find(choice.index.begin(), choice.index.end(), &column) != choice.index.end())
@@ -347,30 +377,34 @@ SampleTable columns_of(const std::string& path, const SampleColumns& wanted, boo
             "{}: column '{}' must hold numbers, it holds {}; in a table with a header the class column is "
             "'label', 'class', 'target' or 'y' (or data.label), and data.index leaves columns out",
             path, column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
-    columns.push_back(&column.numbers);
+    columns.push_back(&column);
   }
   require(!columns.empty(), ErrorKind::data, "{}: expected a class and values in each row, found one cell",
           path);
+  if (csv.had_header) columns = ordered_steps(std::move(columns), like, path, table);
   table.width = std::ssize(columns);
   table.values.reserve(static_cast<size_t>(table.rows * table.width));
   for (int64_t row = 0; row < csv.rows; ++row)
-    for (const auto* column : columns)
-      table.values.push_back(as_float((*column)[static_cast<size_t>(row)], path, row + 1));
+    for (const io::CsvColumn* column : columns)
+      table.values.push_back(as_float(column->numbers[static_cast<size_t>(row)], path, row + 1));
   return table;
 }
 
 }  // namespace
 
-RawSamples read_sample_table(const std::string& path, const SampleColumns& columns, bool training) {
+RawSamples read_sample_table(const std::string& path, const SampleColumns& columns, bool training,
+                             const TableForm& like) {
   const std::filesystem::path file(path);
   SampleTable table =
-      lower_extension(file) == ".txt" ? numbers_of(path) : columns_of(path, columns, training);
+      lower_extension(file) == ".txt" ? numbers_of(path) : columns_of(path, columns, training, like);
   RawSamples out;
   out.variables = 1;
   out.source = path;
   out.name = file.stem().string();
   out.classes = std::move(table.classes);
   out.index = std::move(table.index);
+  out.form = std::move(table.form);
+  out.notes = std::move(table.notes);
   out.warnings = std::move(table.warnings);
   out.labels = std::move(table.labels);
   const auto unknown = std::find(out.labels.begin(), out.labels.end(), -1);
@@ -395,11 +429,12 @@ RawSamples read_sample_table(const std::string& path, const SampleColumns& colum
   return out;
 }
 
-RawSamples read_samples(const std::string& path, const SampleColumns& columns, bool training) {
+RawSamples read_samples(const std::string& path, const SampleColumns& columns, bool training,
+                        const TableForm& like) {
   const std::string ending = lower_extension(path);
   if (ending == ".ts") return samples_of(io::read_ts(path), path);
-  if (ending == ".arff") return samples_of(io::read_arff(path), path);
-  return read_sample_table(path, columns, training);
+  if (ending == ".arff") return samples_of(io::read_arff(path), path, like);
+  return read_sample_table(path, columns, training, like);
 }
 
 }  // namespace modewise::data

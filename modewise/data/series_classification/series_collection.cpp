@@ -208,13 +208,13 @@ void make_splits(SeriesCollection& set, const CollectionConfig& config, int64_t 
 
 /// Reads the test samples if they are requested, or if the protocol splits all samples.
 std::optional<RawSamples> read_test_samples(const CollectionConfig& config, const std::string& file,
-                                            bool with_test, const std::vector<std::string>& index) {
+                                            bool with_test, const RawSamples& train) {
   if (!with_test && config.protocol != "paper") return std::nullopt;
   if (config.is_simulated())
     return simulate_motifs(config.motifs, static_cast<uint64_t>(config.split_seed), true);
   SampleColumns columns = config.columns;
-  if (!index.empty()) columns.index = index;
-  return file.empty() ? std::nullopt : std::optional(read_samples(file, columns, false));
+  if (!train.index.empty()) columns.index = train.index;
+  return file.empty() ? std::nullopt : std::optional(read_samples(file, columns, false, train.form));
 }
 
 /// Mean and standard deviation of each variable over `samples`; `sample`: with ddof 1.
@@ -286,7 +286,7 @@ bool SeriesCollection::padded() const {
   return !samples.all_have(length);
 }
 
-SeriesCollection load_collection(const CollectionConfig& config, bool with_test) {
+SeriesCollection load_collection(const CollectionConfig& config, bool with_test, const TableForm& trained) {
   require(with_test || config.protocol != "tslib", ErrorKind::config,
           "protocol tslib selects the weights on the test samples: they cannot stay unread");
   const bool needs_test = with_test || config.protocol == "paper";
@@ -298,8 +298,8 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
           "{}: protocol {} needs a test file too: give data.test, or a folder with X_TRAIN.ts and X_TEST.ts",
           files.train, config.protocol);
   RawSamples train = config.is_simulated() ? simulate_motifs(config.motifs, seed, false)
-                                           : read_samples(files.train, config.columns);
-  std::optional<RawSamples> test = read_test_samples(config, files.test, with_test, train.index);
+                                           : read_samples(files.train, config.columns, true, trained);
+  std::optional<RawSamples> test = read_test_samples(config, files.test, with_test, train);
   require(!train.classes.empty(), ErrorKind::data, "{}: the training samples have no classes", train.source);
   require_classes(train);
   if (test) require_fitting(train, *test);
@@ -307,6 +307,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
   SeriesCollection set;
   set.variables = train.variables;
   set.index = train.index;
+  set.form = train.form;
   set.name = train.name;
   set.source = config.path.empty() ? config.train : config.path;
   std::vector<const RawSamples*> known = {&train};
@@ -340,7 +341,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test)
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,
                               const TrainedSeries& trained, const SampleColumns& columns) {
   require(fs::exists(file), ErrorKind::no_input, "there is no file {}", file);
-  RawSamples raw = read_samples(file, columns, false);
+  RawSamples raw = read_samples(file, columns, false, trained.form);
   require(raw.variables == trained.variables, ErrorKind::data,
           "{}: series of {}, but the run was trained on {}", file, counted(raw.variables, "dimension"),
           trained.variables);

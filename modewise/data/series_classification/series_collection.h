@@ -17,6 +17,12 @@ struct VariableScale {
   std::vector<double> mean, stddev;  // [V]; a std of 0 counts as 1
 };
 
+/// How the training table reads, for test tables and new ones.
+struct TableForm {
+  std::vector<std::string> columns;  // names of the steps; empty: none, or they only count
+  std::string decimal;               // the decimal mark that its numbers prove; "": none
+};
+
 struct SeriesCollection : LabelledSamples {
   SeriesCollection() : LabelledSamples("sample", "samples", "case", "cases") {}
 
@@ -26,6 +32,7 @@ struct SeriesCollection : LabelledSamples {
   VariableScale scale;  // fitted to the training samples
   std::string name;
   std::vector<std::string> index;  // columns of the training table that are left out as its index
+  TableForm form;
 
   int64_t count() const { return static_cast<int64_t>(samples.size()); }
   /// Whether batches have padding masks.
@@ -36,8 +43,9 @@ struct SeriesCollection : LabelledSamples {
 /// dimensions or in having classes, samples without a class, a sample longer than config.length. Without
 /// `with_test` the set has no test samples and the test file is not read (it need not exist). Protocol paper
 /// still reads all samples to split them; tslib, whose validation samples are the test samples, is then a
-/// config error.
-SeriesCollection load_collection(const CollectionConfig& config, bool with_test = true);
+/// config error. With `trained` the tables are read like those of a trained model.
+SeriesCollection load_collection(const CollectionConfig& config, bool with_test = true,
+                                 const TableForm& trained = {});
 
 /// Requirements of a trained model for new samples.
 struct TrainedSeries {
@@ -45,6 +53,7 @@ struct TrainedSeries {
   int64_t variables = 0, length = 0;
   bool padded = false;
   VariableScale scale;
+  TableForm form = {};
 };
 /// Loads a file for a trained model, all samples as test samples; data errors name what does not fit.
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,

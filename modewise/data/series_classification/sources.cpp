@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <optional>
 
 #include "modewise/core/error.h"
+#include "modewise/core/name_index.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/core/random.h"
 
 namespace modewise::data {
@@ -27,8 +31,72 @@ double tone(bool fast, double step, double phase) {
 
 }  // namespace
 
-RawSamples samples_of(io::SeriesFile file, const std::string& path) {
+bool only_count(const std::vector<std::string>& names) {
+  const size_t first = !names.empty() && names[0] == "1" ? 1 : 0;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] != std::to_string(first + i)) return false;
+  return true;
+}
+
+std::vector<size_t> order_of_steps(const std::vector<std::string>& names, const TableForm& like,
+                                   const std::string& path) {
+  if (names.empty() || like.columns.empty() || names == like.columns) return {};
+  const NameIndex known(names), trained(like.columns);
+  std::vector<std::string> missing, unknown;
+  std::vector<size_t> order;
+  for (const std::string& name : like.columns) {
+    const std::optional<size_t> place = known.find(name);
+    place ? order.push_back(*place) : missing.push_back(name);
+  }
+  for (const std::string& name : names)
+    if (!trained.find(name)) unknown.push_back(name);
+  require(missing.empty() && unknown.empty(), ErrorKind::data,
+          "{}: the columns of the values differ from those of the training table: {}{}{}; the names must be "
+          "the same, in any order",
+          path, missing.empty() ? "" : "missing " + listed_names(missing),
+          missing.empty() || unknown.empty() ? "" : ", ",
+          unknown.empty() ? "" : "unknown " + listed_names(unknown));
+  return order;
+}
+
+namespace {
+
+/// Puts the steps of all samples into the order of `order`; missing values at their end end the samples
+/// again.
+void reorder(io::SeriesFile& file, const std::vector<size_t>& order) {
+  constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> values;
+  const float* from = file.values.data();
+  file.missing = 0;
+  for (int32_t& length : file.lengths) {
+    const auto steps = static_cast<size_t>(length), dimensions = static_cast<size_t>(file.dimensions);
+    const auto value = [&](size_t v, size_t t) { return t < steps ? from[v * steps + t] : kMissing; };
+    size_t kept = 0;
+    for (size_t v = 0; v < dimensions; ++v)
+      for (size_t t = 0; t < order.size(); ++t)
+        if (!std::isnan(value(v, order[t]))) kept = std::max(kept, t + 1);
+    for (size_t v = 0; v < dimensions; ++v)
+      for (size_t t = 0; t < kept; ++t) {
+        values.push_back(value(v, order[t]));
+        file.missing += std::isnan(values.back());
+      }
+    from += dimensions * steps;
+    length = static_cast<int32_t>(kept);
+  }
+  file.values = std::move(values);
+}
+
+}  // namespace
+
+RawSamples samples_of(io::SeriesFile file, const std::string& path, const TableForm& like) {
   RawSamples out;
+  if (only_count(file.steps)) file.steps.clear();
+  if (const std::vector<size_t> order = order_of_steps(file.steps, like, path); !order.empty()) {
+    reorder(file, order);
+    out.notes.push_back(path + kMatchedByName);
+    file.steps = like.columns;
+  }
+  out.form.columns = std::move(file.steps);
   out.classes = std::move(file.classes);
   out.variables = file.dimensions;
   out.missing = file.missing;

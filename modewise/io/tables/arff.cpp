@@ -147,6 +147,7 @@ class ArffReader {
         "b}}",
         source_, line_, quote_for_message(name), quote_for_message(type));
     ++header_.steps;
+    file_.steps.push_back(name);
     if (relation_open_) return;
     last_numeric_ = name;
     require(!names_an_index(name), ErrorKind::data,

@@ -227,7 +227,7 @@ class TableReader {
     open = decide_formats();
     reread(at_rows, open);
     finish(at_rows, open);
-    if (columns_.size() == 1 && columns_[0].kind() == CsvColumn::text && !options_.plain_numbers)
+    if (columns_.size() == 1 && columns_[0].kind() == CsvColumn::text && advises())
       if (const std::string advice = advice_above_table(text_, source_, options_, dialect_.left_out);
           !advice.empty())
         fail(ErrorKind::data, "{}:1: expected names or values of a table; {}", source_, advice);
@@ -239,6 +239,9 @@ class TableReader {
   }
 
  private:
+  /// Whether errors name the settings of forecasting tables.
+  bool advises() const { return !options_.plain_numbers && !options_.series_in_rows; }
+
   CsvScanner new_scanner() const {
     CsvScanner scanner(text_, dialect_.delimiter, source_);
     scanner.leave_out(dialect_.left_out);
@@ -252,7 +255,7 @@ class TableReader {
       const auto [other, is_new] = seen.emplace(names[c], c);
       if (is_new) continue;
       const std::vector<int64_t> more =
-          dialect_.more_names.empty() ? lines_like_headers(scanner) : std::vector<int64_t>();
+          dialect_.more_names.empty() && advises() ? lines_like_headers(scanner) : std::vector<int64_t>();
       fail(ErrorKind::data, "{}:{}: columns {} and {} are both named {}{}", source_, scanner.line(),
            other->second + 1, c + 1, quote_for_message(names[c]),
            more.empty()
@@ -279,7 +282,7 @@ class TableReader {
 
   /// `scanner` is behind a row of another width.
   std::string remedy_of_width(CsvScanner scanner) const {
-    if (options_.plain_numbers) return {};
+    if (!advises()) return {};
     if (const std::string advice = advice_above_table(text_, source_, options_, dialect_.left_out);
         !advice.empty())
       return "; " + advice;
@@ -353,7 +356,7 @@ class TableReader {
   }
 
   std::string remedy_of(const CsvColumnReader& column, const CsvScanner& at_rows) const {
-    if (options_.plain_numbers) return {};
+    if (!advises()) return {};
     if (has_title_for_header())
       if (const std::string advice = advice_above_table(text_, source_, options_, dialect_.left_out);
           !advice.empty())
@@ -386,15 +389,20 @@ class TableReader {
   std::vector<size_t> decide_formats() {
     std::vector<size_t> again;
     if (options_.plain_numbers) return again;
-    bool point = false, comma = false;
+    const CsvColumnReader *point = nullptr, *comma = nullptr;  // the first columns with such a decimal mark
     for (const CsvColumnReader& column : columns_) {
       if (column.kind() != CsvColumn::number || !column.evidence().marked) continue;
       const char decimal = decimal_of(column.evidence());
-      point = point || decimal == '.';
-      comma = comma || decimal == ',';
+      if (decimal == '.' && point == nullptr) point = &column;
+      if (decimal == ',' && comma == nullptr) comma = &column;
     }
-    const char usual = point == comma ? options_.usual_decimal : point ? '.' : ',';
-    decimal_proven_ = point != comma;
+    require(!options_.series_in_rows || point == nullptr || comma == nullptr, ErrorKind::data,
+            "{}: the decimal mark is the point in column {}, but the comma in column {}, and each row is one "
+            "series; data.decimal and data.thousands set the marks",
+            source_, point == nullptr ? "" : quote_for_message(point->name()),
+            comma == nullptr ? "" : quote_for_message(comma->name()));
+    decimal_proven_ = (point == nullptr) != (comma == nullptr);
+    const char usual = !decimal_proven_ ? options_.usual_decimal : point != nullptr ? '.' : ',';
     for (size_t c = 0; c < columns_.size(); ++c) {
       CsvColumnReader& column = columns_[c];
       const NumberEvidence& evidence = column.evidence();

@@ -34,7 +34,9 @@ struct CsvOptions {
   char usual_decimal = 0;  // where the numbers leave the decimal mark open; 0: an error
   /// Unset: decided from the numbers; 0: none; ' ': any kind of space.
   std::optional<char> thousands = std::nullopt;
-  bool plain_numbers = false;                        // written numbers are text, with no notes
+  bool plain_numbers = false;  // written numbers are text, with no notes
+  /// Rows are series: all columns share a decimal mark, and errors name no settings of forecasting alone.
+  bool series_in_rows = false;
   std::vector<LeftOutLines::Range> skip_lines = {};  // lines to skip
   Header header = guess;
   int64_t header_rows = 1;  // with more the first row is a header, whose names get the texts of the next rows

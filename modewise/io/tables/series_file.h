@@ -17,6 +17,7 @@ struct SeriesFile {
   std::vector<int32_t> labels;       // per sample, index into `classes`, −1: unknown; empty without classes
   int64_t unlabelled_line = 0;       // of the first sample of unknown class ('?'); 0: none
   int64_t missing = 0;               // values that are '?'
+  std::vector<std::string> steps;    // names of the steps (ARFF); empty: none
   std::vector<std::string> notes;    // ignored header lines, contradictions, and what is repaired
 
   int64_t samples() const { return static_cast<int64_t>(lengths.size()); }

@@ -51,7 +51,7 @@ void SeriesClassificationRun::load_samples_of(const std::string& path, bool with
   }
   // The lengths of test samples are unknown to training.
   if (!config.train.test && wanted.length == 0) wanted.length = trained_.length;
-  data::SeriesCollection set = data::load_collection(wanted, with_test);
+  data::SeriesCollection set = data::load_collection(wanted, with_test, trained_.form);
   require(set.classes == trained_.classes && set.variables == trained_.variables &&
               set.length == trained_.length && set.padded() == trained_.padded,
           ErrorKind::data,
@@ -77,6 +77,8 @@ nlohmann::ordered_json SeriesClassificationRun::describe() const {
           {"padded", shape_.padded},
           {"mean", set_.scale.mean},
           {"std", set_.scale.stddev},
+          {"columns", set_.form.columns},
+          {"decimal", set_.form.decimal},
           {"samples", part_sizes(set_)}};
 }
 
@@ -87,7 +89,8 @@ void SeriesClassificationRun::restore(const nlohmann::ordered_json& json, const 
       json.at("variables").get<int64_t>(),
       json.at("length").get<int64_t>(),
       json.at("padded").get<bool>(),
-      {json.at("mean").get<std::vector<double>>(), aliased_member(json, "std").get<std::vector<double>>()}};
+      {json.at("mean").get<std::vector<double>>(), aliased_member(json, "std").get<std::vector<double>>()},
+      {json.value("columns", std::vector<std::string>()), json.value("decimal", "")}};
   shape_ = {trained_.variables, trained_.length, std::ssize(trained_.classes), trained_.padded,
             json.at("samples").at("train").get<int64_t>()};
   const data::VariableScale& scale = trained_.scale;
