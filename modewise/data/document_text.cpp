@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kRemedy =
     "extract its text, remove the file, or train on its bytes with data.allow_binary = true (--allow-binary)";
-constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kSpace = " \t\r\n", kMark = "\xEF\xBB\xBF";
 constexpr size_t kSample = size_t{64} << 10;
 
 int64_t line_of(std::string_view text, size_t at) {
@@ -49,7 +49,7 @@ void refuse_binary(std::string_view text, const std::string& source) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
   const size_t first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
@@ -139,6 +139,7 @@ DocumentText::DocumentText(std::span<const std::byte> bytes, const std::string& 
       json_lines_(ends_with_any(source, {".jsonl", ".ndjson"})) {
   if (allow_binary || text_.empty()) return;
   refuse_binary(text_, source);
+  if (text_.starts_with(kMark)) mark_ = kMark.size();
   if (io::is_utf16(text_)) {
     converted_ = io::utf8_of_utf16(text_, source);
     require(converted_->find('\0') == std::string::npos, ErrorKind::data,
@@ -156,7 +157,7 @@ DocumentText::DocumentText(std::span<const std::byte> bytes, const std::string& 
     notes.push_back(fmt::format("{} is read as JSON lines (.jsonl)", source));
   }
   if (json_lines_) return;
-  note_other_encoding(text(), source, notes);
+  note_other_encoding(converted_ ? text() : text_, source, notes);
   note_markup(content, source, notes);
   if (is_json_object(content))
     notes.push_back(fmt::format("{} is a JSON document; its characters are used as text", source));

@@ -1,15 +1,26 @@
 #include "modewise/data/token_set.h"
 
-#include <algorithm>
-#include <cmath>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "modewise/core/data_files.h"
+#include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/random.h"
+#include "modewise/data/split_names.h"
 #include "modewise/data/text_documents.h"
 
 namespace modewise::data {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr size_t kPieceBytes = size_t{16} << 20;
 
@@ -72,6 +83,46 @@ void deal_documents(const DocumentConfig& config, const TokenFile& file, TokenSe
   take(set.train, 0, train);
   take(set.validation, train, validation);
   take(set.test, train + validation, test);
+}
+
+/// The split of an entry of a folder: a folder test, a file test.txt or wiki.test.tokens; nothing: none.
+std::optional<size_t> split_of_entry(const fs::path& entry) {
+  if (fs::is_directory(entry)) return split_of_name(entry.filename().string());
+  std::string rest = entry.filename().string();
+  while (true) {
+    const size_t point = rest.find('.');
+    if (const std::optional<size_t> split = split_of_name(rest.substr(0, point)); split) return split;
+    if (point == std::string::npos) return std::nullopt;
+    rest.erase(0, point + 1);
+  }
+}
+
+/// The config with the texts of the splits that a folder names; those that are set stay.
+DocumentConfig with_named_splits(DocumentConfig config, std::vector<std::string>& notes) {
+  if (config.split != "auto" || !fs::is_directory(config.path)) return config;
+  std::array<std::set<std::string>, 3> found;
+  std::set<std::string> others;
+  for (const fs::path& entry : data_entries(config.path)) {
+    const std::optional<size_t> split = split_of_entry(entry);
+    (split ? found[*split] : others).insert(entry.filename().string());
+  }
+  if (found[0].empty() || (found[1].empty() && found[2].empty())) return config;
+  std::array<std::string, 3> texts;
+  for (size_t split = 0; split < found.size(); ++split) {
+    require(found[split].size() < 2, ErrorKind::data,
+            "{}: {} are texts of one split by their names; put them into one folder, or set data.path, "
+            "data.validation and data.test to a text each (data.split = \"documents\" splits all files)",
+            config.path, fmt::join(found[split], " and "));
+    if (!found[split].empty()) texts[split] = fs::path(config.path) / *found[split].begin();
+  }
+  notes.push_back(fmt::format("{}: the splits are {}{}{}", config.path, *found[0].begin(),
+                              found[1].empty() ? "" : ", " + *found[1].begin(),
+                              found[2].empty() ? "" : ", " + *found[2].begin()));
+  if (!others.empty()) notes.push_back(left_out_of_splits(config.path, others));
+  config.path = texts[0];
+  if (config.validation.empty()) config.validation = texts[1];
+  if (config.test.empty()) config.test = texts[2];
+  return config;
 }
 
 }  // namespace
@@ -161,6 +212,15 @@ TokenSet load_token_set(const DocumentConfig& config, const text::Tokenizer& tok
   require(!set.train.spans.empty(), ErrorKind::data, "{}: there is no text to train on", config.path);
   set.source = config.path;
   set.hash = content_hash(as_bytes(hash));
+  return set;
+}
+
+TokenSet load_named_splits(const DocumentConfig& config, const text::Tokenizer& tokenizer,
+                           const std::string& tokenizer_path, bool with_test) {
+  std::vector<std::string> notes;
+  TokenSet set = load_token_set(with_named_splits(config, notes), tokenizer, tokenizer_path, with_test);
+  set.source = config.path;
+  set.notes.insert(set.notes.begin(), notes.begin(), notes.end());
   return set;
 }
 

@@ -36,6 +36,10 @@ std::shared_ptr<const TokenFile> load_tokens(const DocumentConfig& config, const
 /// Without `with_test` a separate test file is not read, and the test split of config.path stays empty.
 TokenSet load_token_set(const DocumentConfig& config, const text::Tokenizer& tokenizer,
                         const std::string& tokenizer_path, bool with_test = true);
+/// The same, but a folder with train.txt, valid.txt and test.txt, or with folders train, val and test, has
+/// these splits, unless config.split is set; a note says so.
+TokenSet load_named_splits(const DocumentConfig& config, const text::Tokenizer& tokenizer,
+                           const std::string& tokenizer_path, bool with_test = true);
 
 /// Splits the documents of `file` by config: by a permutation keyed by (split_seed, site 5), or by cutting
 /// each document; sizes of cut parts are counted in their decoded text.

@@ -9,6 +9,8 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -16,6 +18,7 @@
 #include "modewise/core/name_index.h"
 #include "modewise/data/broken_files.h"
 #include "modewise/data/image_classification/sources.h"
+#include "modewise/data/split_names.h"
 
 namespace modewise::data {
 namespace {
@@ -79,18 +82,16 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// Folders of the splits train, validation, test; empty: no such folder.
-std::array<ImagePath, 3> part_folders(const ImagePath& root) {
-  const std::array<std::vector<std::string>, 3> names = {
-      {{"train", "training", "train_set", "training_set"},
-       {"val", "valid", "validation", "val_set", "validation_set"},
-       {"test", "testing", "test_set", "testing_set"}}};
+/// Folders of the splits train, validation, test; empty: no such folder. `others`: all other entries.
+std::array<ImagePath, 3> part_folders(const ImagePath& root, std::set<std::string>& others) {
   std::array<ImagePath, 3> parts;
-  for (size_t i = 0; i < 3; ++i)
-    for (const std::string& name : names[i])
-      for (const std::string& entry : names_within(root))
-        if (parts[i].empty() && lower_case(entry) == name && std::filesystem::is_directory(root / entry))
-          parts[i] = root / entry;
+  for (const std::string& entry : names_within(root)) {
+    const std::optional<size_t> split = split_of_name(entry);
+    if (split && parts[*split].empty() && std::filesystem::is_directory(root / entry))
+      parts[*split] = root / entry;
+    else
+      others.insert(entry);
+  }
   return parts;
 }
 
@@ -146,7 +147,8 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
     set.split_here = true;
     return files;
   }
-  const std::array<ImagePath, 3> parts = part_folders(root);
+  std::set<std::string> others;
+  const std::array<ImagePath, 3> parts = part_folders(root, others);
   if (parts[0].empty()) {
     const std::vector<ClassFolder> found = class_folders(root, left_out);
     set.classes = names_of(found, config);
@@ -168,6 +170,7 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
     for (const int64_t i : leave_test_out(set)) kept.push_back(files[static_cast<size_t>(i)]);
     return kept;
   }
+  if (!others.empty()) set.notes.push_back(left_out_of_splits(config.path, others));
   const std::array<std::vector<int64_t>*, 3> splits = {&set.train, &set.validation, &set.test};
   for (size_t i = 0; i < (with_test ? 3 : 2); ++i) {
     if (parts[i].empty()) continue;

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/random.h"
 #include "modewise/data/numpy_shuffle.h"
+#include "modewise/data/split_names.h"
 
 namespace modewise::data {
 namespace {
@@ -81,6 +83,26 @@ std::optional<std::string> key_of(const std::string& name, const std::string& su
   return key;
 }
 
+/// The split of an image by the folder that it is in; nothing: none.
+std::optional<SceneSplit> split_of(const SceneFile& file) {
+  const std::optional<size_t> split = split_of_name(fs::path(file.name).begin()->string());
+  return split ? std::optional(static_cast<SceneSplit>(*split)) : std::nullopt;
+}
+
+/// Leaves out the images that are in no folder of a split, if there are such folders.
+void leave_out_others(SceneFiles& files, const SegmentationDataConfig& config) {
+  std::set<std::string> folders, others;
+  for (const SceneFile& file : files.files) {
+    const std::string first = fs::path(file.name).begin()->string();
+    folders.insert(first);
+    if (!split_of(file)) others.insert(first);
+  }
+  if ((config.split != "auto" && config.split != "folders") || others.empty() || !name_splits(folders))
+    return;
+  std::erase_if(files.files, [](const SceneFile& file) { return !split_of(file); });
+  files.notes.push_back(left_out_of_splits(config.path, others));
+}
+
 SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
   require_folder(config.path, "images");
   SceneFiles result;
@@ -99,16 +121,18 @@ SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
     const auto key = key_of(name, config.image_suffix);
     if (!key) continue;
     if (together && key_of(name, config.mask_suffix) && config.image_suffix.empty()) continue;
-    SceneFile file{name, (fs::path(config.path) / name).string(), "", {}};
-    if (with_masks) {
-      const auto mask = masks.find(*key);
-      require(mask != masks.end(), ErrorKind::data,
-              "{}: no mask: expected {}/{}{} (.tif, .tiff or .npy); set data.image_suffix and "
-              "data.mask_suffix for other names",
-              file.image, config.masks, *key, config.mask_suffix);
-      file.mask = mask->second;
-    }
-    result.files.push_back(std::move(file));
+    result.files.push_back({name, (fs::path(config.path) / name).string(), "", {}});
+  }
+  if (!with_masks) return result;
+  leave_out_others(result, config);
+  for (SceneFile& file : result.files) {
+    const std::string key = *key_of(file.name, config.image_suffix);
+    const auto mask = masks.find(key);
+    require(mask != masks.end(), ErrorKind::data,
+            "{}: no mask: expected {}/{}{} (.tif, .tiff or .npy); set data.image_suffix and "
+            "data.mask_suffix for other names",
+            file.image, config.masks, key, config.mask_suffix);
+    file.mask = mask->second;
   }
   return result;
 }
@@ -130,21 +154,14 @@ void split_as_ssl4eo(SceneFiles& files) {
 }
 
 bool has_split_folders(const SceneFiles& files) {
-  return std::all_of(files.files.begin(), files.files.end(), [](const SceneFile& file) {
-    const std::string first = fs::path(file.name).begin()->string();
-    return first == "train" || first == "val" || first == "validation" || first == "test";
-  });
+  return std::all_of(files.files.begin(), files.files.end(),
+                     [](const SceneFile& file) { return split_of(file).has_value(); });
 }
 
 void split_by_folders(SceneFiles& files, const std::string& path) {
   require(has_split_folders(files), ErrorKind::data,
           "{}: data.split = \"folders\" needs folders train, val (or validation) and test", path);
-  for (SceneFile& file : files.files) {
-    const std::string first = fs::path(file.name).begin()->string();
-    file.split = first == "train"  ? SceneSplit::train
-                 : first == "test" ? SceneSplit::test
-                                   : SceneSplit::validation;
-  }
+  for (SceneFile& file : files.files) file.split = split_of(file);
   files.rule = "the folders train, val and test";
 }
 

@@ -20,10 +20,12 @@ struct SceneFiles {
   std::vector<SceneFile> files;
   std::string layout;  // ssl4eo | folder | scene
   std::string rule;    // split rule for the log; empty: not split yet
+  std::vector<std::string> notes = {};
 };
 
-/// Lists the files of `config`. Without `with_masks` only images. Errors: no_input for paths that do not
-/// exist; data for an image without a mask, a folder without images, missing folders of a split.
+/// Lists the files of `config`; if there are folders of splits, other images are left out, with a note.
+/// Without `with_masks` only images. Errors: no_input for paths that do not exist; data for an image without
+/// a mask, a folder without images, missing folders of a split.
 SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_masks);
 
 }  // namespace modewise::data

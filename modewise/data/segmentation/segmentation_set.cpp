@@ -102,6 +102,7 @@ void SegmentationSet::check_pairs() {
     progress.update(i + 1);
   }
   progress.finish();
+  notes_ = files_.notes;
   times_ = first.times;
   file_bands_ = first.bands;
   rule_.bands = config_.bands;

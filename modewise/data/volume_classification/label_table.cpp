@@ -1,6 +1,7 @@
 #include "modewise/data/volume_classification/label_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <initializer_list>
 #include <map>
@@ -13,6 +14,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/file_matcher.h"
 #include "modewise/data/label_cells.h"
+#include "modewise/data/split_names.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
@@ -82,17 +84,6 @@ class LabelColumns {
   const std::string& path_;
 };
 
-/// The list of a split's name; null: not a split.
-std::vector<int64_t> VolumeSet::*list_of_split(const std::string& name) {
-  const std::string small = plain_name(name);
-  const std::string stem = small.ends_with("_set") ? small.substr(0, small.size() - 4) : small;
-  if (stem == "train" || stem == "training") return &VolumeSet::train;
-  if (stem == "val" || stem == "valid" || stem == "validation" || stem == "dev")
-    return &VolumeSet::validation;
-  if (stem == "test" || stem == "testing") return &VolumeSet::test;
-  return nullptr;
-}
-
 /// Warns of groups in several splits of the table, which then are not kept together.
 void check_groups(VolumeSet& set) {
   std::map<std::string, std::set<char>> splits;
@@ -151,14 +142,10 @@ LabelTable read_row_labels(const std::string& path, const VolumeConfig& config) 
   return columns.rows();
 }
 
-bool names_a_split(const std::string& name) {
-  return list_of_split(name) != nullptr;
-}
-
 bool put_into_split(VolumeSet& set, const std::string& split, int64_t sample) {
-  std::vector<int64_t> VolumeSet::*list = list_of_split(split);
-  if (list != nullptr) (set.*list).push_back(sample);
-  return list != nullptr;
+  const std::optional<size_t> place = split_of_name(split);
+  if (place) std::array{&set.train, &set.validation, &set.test}[*place]->push_back(sample);
+  return place.has_value();
 }
 
 bool take_rows(VolumeSet& set, const LabelTable& table, std::span<const LabelRow> rows) {

@@ -34,8 +34,6 @@ LabelTable read_row_labels(const std::string& path, const VolumeConfig& config);
 bool take_rows(VolumeSet& set, const LabelTable& table, std::span<const LabelRow> rows);
 /// Puts a sample into the split of this name, such as "training"; false: not a split.
 bool put_into_split(VolumeSet& set, const std::string& split, int64_t sample);
-/// Whether the name is that of a split.
-bool names_a_split(const std::string& name);
 
 /// "folder/scan" for "folder/scan.nii.gz".
 std::string without_nifti_ending(const std::string& path);

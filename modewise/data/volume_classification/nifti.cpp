@@ -31,6 +31,7 @@
 #include "modewise/data/broken_files.h"
 #include "modewise/data/file_matcher.h"
 #include "modewise/data/label_cells.h"
+#include "modewise/data/split_names.h"
 #include "modewise/data/volume_classification/label_table.h"
 #include "modewise/data/volume_classification/sources.h"
 #include "modewise/io/file_kind.h"
@@ -192,22 +193,31 @@ std::vector<fs::path> nifti_files(const fs::path& path) {
   return files;
 }
 
-/// Labels from paths: ROOT/CLASS/…, or ROOT/SPLIT/CLASS/… if all files match. Empty if a file is in ROOT
-/// itself, all are in one folder, or a folder is not among the configured classes.
-FileLabels folder_labels(const std::vector<std::string>& files, const VolumeConfig& config) {
+/// Labels from paths: ROOT/CLASS/…, or ROOT/SPLIT/CLASS/… if there are folders of splits; other files
+/// are left out with a note. Empty if a file is in ROOT itself, all are in one folder, or a folder is not
+/// among the configured classes.
+FileLabels folder_labels(VolumeSet& set, const std::vector<std::string>& files, const VolumeConfig& config) {
   std::vector<std::vector<std::string>> parts;
   for (const std::string& file : files) {
     const fs::path path(file);
     parts.emplace_back(path.begin(), path.end());
   }
-  const bool split = std::all_of(parts.begin(), parts.end(), [](const auto& one) {
-    return one.size() >= 3 && names_a_split(one.front());
-  });
+  const auto is_in_split = [](const std::vector<std::string>& path) {
+    return path.size() >= 3 && split_of_name(path.front());
+  };
+  std::set<std::string> folders, others;
+  for (const std::vector<std::string>& path : parts)
+    (is_in_split(path) ? folders : others).insert(path.front());
+  const bool split = others.empty() || name_splits(folders);
   const size_t at = split ? 1 : 0;
   FileLabels out;
   std::set<std::string> classes;
   const NameIndex asked(config.classes);
   for (const std::vector<std::string>& path : parts) {
+    if (split && !is_in_split(path)) {
+      out.emplace_back();
+      continue;
+    }
     if (path.size() < at + 2) return {};
     const std::string& name = path[at];
     if (!config.classes.empty() && !asked.contains(name)) return {};
@@ -220,7 +230,9 @@ FileLabels folder_labels(const std::vector<std::string>& files, const VolumeConf
           "labels.csv (or "
           "data.labels) with the columns file and label names the classes",
           config.path, files.size(), *classes.begin());
-  return classes.size() > 1 ? out : FileLabels();
+  if (classes.size() < 2) return {};
+  if (split && !others.empty()) set.notes.push_back(left_out_of_splits(config.path, others));
+  return out;
 }
 
 /// Reads `files`, one per sample, except those of the samples `left_out`; leaves broken ones out of the set.
@@ -317,8 +329,9 @@ VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
       if (label) found.insert(label->label);
     set.classes = class_names(found, config, csv);
   } else {
-    labels = folder_labels(inside, config);
-    for (const auto& label : labels) found.insert(label->label);
+    labels = folder_labels(set, inside, config);
+    for (const auto& label : labels)
+      if (label) found.insert(label->label);
     if (!labels.empty()) {
       set.classes = class_names(found, config, root.string());
       set.notes.push_back(

@@ -59,7 +59,7 @@ LanguageData load_language_data(LanguageModelingConfig& config, std::shared_ptr<
   const std::string path = config.tokenizer.empty() && !data.tokenizer->file().empty()
                                ? data.tokenizer->file().string()
                                : (config.tokenizer.empty() ? "bytes" : config.tokenizer);
-  data.set = data::load_token_set(config.data, *data.tokenizer, path, config.train.test);
+  data.set = data::load_named_splits(config.data, *data.tokenizer, path, config.train.test);
   data.hash = data.set.hash;
   std::tie(data.begin, data.end) = document_tokens(config.data, *data.tokenizer);
   if (config.init.empty())

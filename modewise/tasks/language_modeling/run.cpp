@@ -33,6 +33,7 @@ Json describe_part(const data::TokenPart& part) {
 /// The text `path` as one split.
 void use_text(LanguageModelingConfig& config, const std::string& path) {
   config.data.path = absolute_path(path);
+  config.data.split = "documents";
   config.data.split_ratios = {1, 0, 0};
   config.data.validation = config.data.test = "";
 }

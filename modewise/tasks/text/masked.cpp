@@ -114,7 +114,8 @@ void MaskedRun::load_data(const std::string& path, bool with_test) {
     wanted.path = path;
     wanted.validation = wanted.test = "";
   }
-  set_ = data::load_token_set(wanted, *reading.tokenizer, reading.tokenizer->file().string(), with_test);
+  const auto load = path.empty() ? data::load_named_splits : data::load_token_set;
+  set_ = load(wanted, *reading.tokenizer, reading.tokenizer->file().string(), with_test);
   vocabulary_ = data::masking_vocabulary(*reading.tokenizer, reading.frame);
 }
 

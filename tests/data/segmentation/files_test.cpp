@@ -70,12 +70,19 @@ TEST(SceneFiles, FollowTheirFolders) {
             tiles.config.path + ": no images in this folder (.tif, .tiff or .npy, with the suffix x)");
   tiles.config.image_suffix = "";
   tiles.folder.write("images/more/e.npy", "x");
+  const SceneFiles others = tiles.files();
+  EXPECT_EQ(others.files.size(), 4U);
+  EXPECT_EQ(others.rule, "the folders train, val and test");
+  EXPECT_THAT(others.notes, testing::ElementsAre(tiles.config.path +
+                                                 ": more is left out; the splits are the folders train, val "
+                                                 "and test"));
+  tiles.config.split = "random";
   EXPECT_EQ(tiles.refused(ErrorKind::data),
             tiles.folder.path("images/more/e.npy") + ": no mask: expected " + tiles.config.masks +
                 "/more/e (.tif, .tiff or .npy); set data.image_suffix and data.mask_suffix for other names");
   tiles.folder.write("masks/more/e.tif", "x");
   tiles.folder.write("images/notes.txt", "x");
-  EXPECT_EQ(tiles.files().rule, "random tiles, seed 0");  // one folder is not a split
+  EXPECT_EQ(tiles.files().rule, "random tiles, seed 0");
   tiles.config.masks = tiles.folder.path("images/notes.txt");
   EXPECT_EQ(tiles.refused(ErrorKind::no_input), tiles.config.masks + " is not a folder of masks");
 }
