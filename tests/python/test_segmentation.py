@@ -279,3 +279,38 @@ def test_the_ssl4eo_sample_is_read(tmp_path):
     assert [shown["splits"][s]["areas"] for s in ("train", "validation", "test")] == [6, 1, 2]
     ok("train", "segment", "--data", images, "--masks", masks, *QUICK, "--set", "data.ignore=[0]", "--set", "data.centre=64",
        "--set", "train.max_steps=2", "--out", tmp_path / "run")
+
+
+def test_a_mask_elsewhere_than_its_image_is_refused(tmp_path):
+    path, mask = write_scene(tmp_path)
+
+    def moved(**tags):
+        with rasterio.open(mask) as read:
+            profile, ids = read.profile, read.read()
+        with rasterio.open(tmp_path / "moved.tif", "w", **{**profile, **tags}) as f:
+            f.write(ids)
+        return ["data", "show", path, "--set", f"data.masks={tmp_path / 'moved.tif'}"]
+    for transform in (from_origin(300240, 5000000, 10, 10), from_origin(300000, 5000000, 20, 20),
+                      rasterio.Affine(10, 0, 300000, 0, 10, 5000000 - 960)):
+        fails(65, "moved.tif: the georeference of the mask", f"is not that of its image {path}", "first pixel at (300000, 5000000)", "gdalwarp",
+              arguments=moved(transform=transform))
+    fails(65, f"moved.tif: the mask is in EPSG:32634, but its image {path} in EPSG:32633", arguments=moved(crs="EPSG:32634"))
+    ok(*moved(transform=from_origin(300000.2, 5000000, 10, 10)))
+    ok(*moved(crs=None, transform=None))
+
+
+def test_pages_that_are_not_read_are_counted(trained, tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    folder, path, mask = trained
+    with rasterio.open(path) as f:
+        image = f.read()
+    stack, levels = tmp_path / "stack.tif", tmp_path / "levels.tif"
+    with tifffile.TiffWriter(stack) as pages, tifffile.TiffWriter(levels) as overviews:
+        for page in range(3):
+            pages.write(image.transpose(1, 2, 0), photometric="minisblack", planarconfig="contig")
+            overviews.write(image.transpose(1, 2, 0)[:: 2**page, :: 2**page], photometric="minisblack", planarconfig="contig", subfiletype=int(page > 0))
+    words = f"{stack}: 2 pages after the first are left out"
+    assert words in ok("data", "show", stack, "--set", f"data.masks={mask}").stdout
+    assert words in ok("data", "show", stack, "--task", "segmentation").stdout
+    assert words in ok("predict", folder / "run", "--data", stack, "--out", tmp_path / "map.tif").stderr
+    assert "after the first" not in ok("data", "show", levels, "--set", f"data.masks={mask}").stdout

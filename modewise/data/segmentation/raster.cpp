@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/npy_header.h"
@@ -24,7 +25,7 @@ class TiffRaster final : public Raster {
  public:
   explicit TiffRaster(const std::string& path) : reader_(path) {
     const io::TiffInfo& tiff = reader_.info();
-    info_ = {1, tiff.height, tiff.width, tiff.bands, tiff.dtype, tiff.nodata, tiff.geo, path, 0};
+    info_ = {1, tiff.height, tiff.width, tiff.bands, tiff.dtype, tiff.nodata, tiff.geo, path, 0, tiff.pages};
     std::error_code error;
     info_.file_bytes = static_cast<int64_t>(fs::file_size(path, error));
   }
@@ -193,6 +194,12 @@ std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& 
   else
     raster = std::make_unique<TiffRaster>(path);
   return raster;
+}
+
+std::string unread_pages(const RasterInfo& info) {
+  if (info.pages == 1) return "";
+  return fmt::format("{}: {} after the first {} left out; an image is one page, with its bands in it",
+                     info.source, counted(info.pages - 1, "page"), is_or_are(info.pages - 1));
 }
 
 std::unique_ptr<Raster> in_memory(const Raster& raster) {

@@ -27,6 +27,7 @@ struct RasterInfo {
   std::optional<io::GeoReference> geo;
   std::string source;
   int64_t file_bytes = 0;
+  int64_t pages = 1;  // images of full size in the file, of which the first is read
   int64_t pixels() const { return height * width; }
 };
 
@@ -44,6 +45,8 @@ class Raster {
 /// Opens an image; `axes` (NPY only) as in SegmentationDataConfig. Throws no_input if the file does not exist
 /// or is not readable, data errors if it is not an image.
 std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& axes);
+/// Warning about pages that are not read; "": there are none.
+std::string unread_pages(const RasterInfo& info);
 /// Whether the name has an image extension: .tif, .tiff, .npy.
 bool is_raster_name(const std::string& path);
 

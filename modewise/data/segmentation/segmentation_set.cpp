@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
@@ -12,6 +14,42 @@ namespace modewise::data {
 namespace {
 
 constexpr int64_t kFreeBytes = int64_t{64} << 20;  // allowance for a decoded copy beyond twice the file size
+
+/// Whether the tags place the pixels.
+bool has_transform(const io::GeoReference& geo) {
+  return (geo.pixel_scale.size() >= 2 && geo.tie_points.size() >= 6) || geo.transformation.size() == 16;
+}
+
+std::string text_of(const std::array<double, 6>& transform) {
+  return fmt::format("first pixel at ({}, {}), steps ({}, {}) along a row and ({}, {}) along a column",
+                     transform[2], transform[5], transform[0], transform[3], transform[1], transform[4]);
+}
+
+/// Data error if the tags of a mask place its pixels elsewhere than those of its image, beyond a tenth of a
+/// pixel, or in another coordinate reference system.
+void require_same_place(const RasterInfo& image, const RasterInfo& mask) {
+  constexpr double kTolerance = 0.1;  // pixels
+  constexpr const char* kRemedy =
+      "warp the mask onto the image (gdalwarp), or copy the image's tags if the pixels fit (gdal_edit.py)";
+  if (!image.geo || !mask.geo) return;
+  const std::string crs = image.geo->crs_text(), mask_crs = mask.geo->crs_text();
+  require(!crs.starts_with("EPSG:") || !mask_crs.starts_with("EPSG:") || crs == mask_crs, ErrorKind::data,
+          "{}: the mask is in {}, but its image {} in {}; {}", mask.source, mask_crs, image.source, crs,
+          kRemedy);
+  if (!has_transform(*image.geo) || !has_transform(*mask.geo)) return;
+  const std::array<double, 6> own = mask.geo->transform(), of_image = image.geo->transform();
+  double farthest = 0;
+  for (const auto& [column, row] : {std::pair<int64_t, int64_t>(0, 0), {image.width, 0}, {0, image.height}})
+    for (const size_t axis : {0, 3}) {
+      const auto place = [&](const std::array<double, 6>& t) {
+        return t[axis] * static_cast<double>(column) + t[axis + 1] * static_cast<double>(row) + t[axis + 2];
+      };
+      farthest = std::max(farthest, std::abs(place(own) - place(of_image)));
+    }
+  require(farthest <= kTolerance * std::hypot(of_image[0], of_image[3]), ErrorKind::data,
+          "{}: the georeference of the mask ({}) is not that of its image {} ({}); {}", mask.source,
+          text_of(own), image.source, text_of(of_image), kRemedy);
+}
 
 }  // namespace
 
@@ -85,6 +123,8 @@ void SegmentationSet::check_pairs() {
   const auto n = static_cast<int64_t>(files_.files.size());
   Progress progress("check", n, "images");
   RasterInfo first;
+  int64_t unread = 0;
+  std::string pages;  // of the first file with several
   for (int64_t i = 0; i < n; ++i) {
     const RasterInfo info = image(i)->info(), mask_info = mask(i)->info();
     if (i == 0) first = info;
@@ -95,6 +135,10 @@ void SegmentationSet::check_pairs() {
     require(mask_info.height == info.height && mask_info.width == info.width, ErrorKind::data,
             "{}: the mask has {} × {} pixels, but its image {} has {} × {}", mask_info.source,
             mask_info.height, mask_info.width, info.source, info.height, info.width);
+    require_same_place(info, mask_info);
+    for (const RasterInfo* one : {&info, &mask_info})
+      if (std::string warning = unread_pages(*one); !warning.empty() && unread++ == 0)
+        pages = std::move(warning);
     require(info.bands == first.bands && info.times == first.times, ErrorKind::data,
             "{}: {} dates of {} bands, but {} has {} of {}: all images must have the same dates and bands",
             info.source, info.times, info.bands, first.source, first.times, first.bands);
@@ -102,6 +146,8 @@ void SegmentationSet::check_pairs() {
     progress.update(i + 1);
   }
   progress.finish();
+  if (unread > 1) pages += fmt::format(" ({} files have several pages)", unread);
+  if (unread > 0) warnings_.push_back(pages);
   notes_ = files_.notes;
   times_ = first.times;
   file_bands_ = first.bands;

@@ -1,5 +1,7 @@
 #include "modewise/tasks/segmentation/figures.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -178,6 +180,8 @@ report::Image scene_figure(const data::SceneWindow& window) {
 std::unique_ptr<data::Raster> open_scene(const SegmentationRun& run, const std::string& scene) {
   std::unique_ptr<data::Raster> raster = data::open_raster(scene, run.config.data.axes);
   data::require_fits(run.summary, raster->info());
+  if (const std::string warning = data::unread_pages(raster->info()); !warning.empty())
+    spdlog::warn("{}", warning);
   return raster;
 }
 

@@ -108,6 +108,8 @@ Result describe_image(const SegmentationConfig& config) {
   }
   std::string text;
   for (const auto& [name, value] : json.items()) text += fmt::format("{}: {}\n", name, value.dump());
+  if (const std::string warning = data::unread_pages(info); !warning.empty())
+    text += "warning: " + warning + "\n";
   return {json, text + "\nadd --masks (or --set data.masks=…) to show classes and splits\n"};
 }
 
