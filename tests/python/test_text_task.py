@@ -102,6 +102,7 @@ def test_evaluate_predict_explain_and_compare(run, folder, tmp_path):
     ok("predict", run, "--data", tmp_path / "new.txt", "--out", tmp_path / "new.csv")
     rows = list(csv.DictReader((tmp_path / "new.csv").open()))
     assert [row["class"] for row in rows] == ["1", "0"]
+    assert [row["text"] for row in rows] == ["1", "3"], "the lines of the file"
     for row in rows:
         assert abs(float(row["0"]) + float(row["1"]) - 1) < 1e-12
     assert len(json.loads(ok("predict", run, "--data", folder / "SST-2" / "test.tsv", "--json").stdout)["texts"]) == 10

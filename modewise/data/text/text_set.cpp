@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "modewise/core/counted.h"
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
@@ -135,9 +137,13 @@ class TextSetBuilder {
     for (const std::string& name : set_.classes) stripped.emplace_back(io::strip_spaces(name));
     stripped_classes_ = NameIndex(stripped);
     std::vector<int64_t> samples;
+    const bool lines = lower_extension(file) == ".txt";  // empty lines are skipped
+    if (lines && rows.lines.back() > rows.size())
+      set_.notes.push_back(fmt::format("{}: {} without a text skipped; texts are numbered by their lines",
+                                       path, counted(rows.lines.back() - rows.size(), "line")));
     for (size_t i = 0; i < rows.size(); ++i) {
       samples.push_back(set_.count());
-      set_.names.push_back(std::to_string(i + 1));
+      set_.names.push_back(std::to_string(lines ? rows.lines[i] : i + 1));
       require(set_.first.push_back(rows.first[i]) && (!rows.pairs() || set_.second.push_back(rows.second[i])),
               ErrorKind::data, "{}: the texts come to more than 4 GiB", rows.place(i));
       set_.labels.push_back(numbers_ ? -1 : label_of(rows, i));
