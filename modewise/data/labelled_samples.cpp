@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
 #include "modewise/io/number_text.h"
@@ -141,6 +142,21 @@ void warn_of_similar_classes(LabelledSamples& set) {
                                    "number; rename one of them if they are the same class",
                                    set.source, other->second, name));
   }
+}
+
+void warn_of_copies(LabelledSamples& set, const std::function<uint64_t(size_t sample)>& hash) {
+  if (set.test.empty() || set.test == set.validation) return;
+  std::vector<uint64_t> known;
+  for (const auto* list : {&set.train, &set.validation})
+    for (const int64_t i : *list) known.push_back(hash(static_cast<size_t>(i)));
+  std::sort(known.begin(), known.end());
+  const int64_t copies = std::ranges::count_if(set.test, [&](int64_t i) {
+    return std::binary_search(known.begin(), known.end(), hash(static_cast<size_t>(i)));
+  });
+  if (copies > 0)
+    add_warning(set, fmt::format("{}: {} of the {} test {} {} identical to {} of the training or validation "
+                                 "split, which makes its results too good",
+                                 set.source, copies, set.test.size(), set.many, is_or_are(copies), set.many));
 }
 
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,6 +90,9 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
 void add_warning(LabelledSamples& set, std::string text);
 /// Warns of classes that differ only in upper and lower case, in spaces, or in the form of a number (1, 1.0).
 void warn_of_similar_classes(LabelledSamples& set);
+
+/// Warns of test samples that are identical to training or validation samples by the hash of their content.
+void warn_of_copies(LabelledSamples& set, const std::function<uint64_t(size_t sample)>& hash);
 
 /// Samples grouped by label, from −1 (index 0) to the last class, each group in the order of `samples`.
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,

@@ -339,5 +339,6 @@ def test_attributes_of_arff_are_matched_by_name(tmp_path):
     arff("O_TEST.arff", [3, 1, 2, 0])
     result = show(tmp_path / "O_TRAIN.arff").stdout
     assert "O_TEST.arff: the columns are in another order" in result
+    assert "12 of the 12 test samples are identical" in result
     arff("O_TEST.arff", [3, 1, 2])
     fails(65, "O_TEST.arff", "missing t0;", arguments=["data", "show", tmp_path / "O_TRAIN.arff"])

@@ -83,3 +83,28 @@ def test_other_folders_than_those_of_splits_are_left_out(tmp_path):
             assert summary["images"] == 6 and "folders" in json.dumps(summary)
 
 
+@pytest.fixture
+def copied(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = ["label,a,b,c,d"] + [f"{'xy'[i % 2]},{','.join(f'{v:.3f}' for v in rng.normal(size=4))}" for i in range(20)]
+    (tmp_path / "series.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "texts.csv").write_text("text,label\n" + "".join(f"text number {i},{'xy'[i % 2]}\n" for i in range(20)))
+    write_images(tmp_path / "images" / "train", 0)
+    write_images(tmp_path / "images" / "test", 0)
+    return tmp_path
+
+
+@pytest.mark.parametrize("task, settings, words", [
+    ("series_classification", ("data.path=series.csv", "data.test=series.csv"), "20 of the 20 test samples are"),
+    ("text", ("data.path=texts.csv", "data.test=texts.csv"), "20 of the 20 test texts are"),
+    ("image_classification", ("data.path=images",), "6 of the 6 test images are")])
+def test_test_samples_that_are_training_samples_are_warned_of(copied, task, settings, words):
+    settings = [one.replace("=", f"={copied}/") for one in settings]
+    result = shown(settings[0].split("=")[1], task, *settings[1:])
+    assert result.stdout.count(words + " identical to") == 1, result.stdout
+
+
+def test_different_test_samples_are_not(copied):
+    (copied / "other.csv").write_text("text,label\n" + "".join(f"another text {i},{'xy'[i % 2]}\n" for i in range(20)) + " text number 3 ,x\n")
+    result = shown(copied / "texts.csv", "text", f"data.test={copied / 'other.csv'}")
+    assert "1 of the 21 test texts is identical to" in result.stdout

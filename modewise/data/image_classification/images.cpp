@@ -11,6 +11,8 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <string_view>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -75,6 +77,11 @@ ImageSet load_images(const ImageConfig& config, bool with_test) {
   if (!set.split_here && set.validation.empty())
     take_validation(set, config.validation_share, config.split_seed);
   measure_images(set, config);
+  const auto bytes = static_cast<size_t>(set.height() * set.width() * set.channels());
+  warn_of_copies(set, [&](size_t i) {
+    return std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(set.pixels.const_data_ptr<uint8_t>()) + i * bytes, bytes});
+  });
   return set;
 }
 

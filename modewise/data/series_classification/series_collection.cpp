@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "modewise/core/counted.h"
@@ -327,6 +328,10 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test,
   if (test) append(set, std::move(*test), "test");
   make_splits(set, config, training_samples, all);
   if (!with_test) set.samples.keep(leave_test_out(set));
+  warn_of_copies(set, [&](size_t i) {
+    const std::span<const std::byte> values = std::as_bytes(set.samples.values(i));
+    return std::hash<std::string_view>()({reinterpret_cast<const char*>(values.data()), values.size()});
+  });
   const int64_t longest = set.samples.longest();
   set.length = config.length > 0 ? config.length : longest;
   require(longest <= set.length, ErrorKind::data, "{}: the longest sample has {}, data.length = {}",

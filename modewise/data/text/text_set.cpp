@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/data_files.h"
@@ -259,6 +261,11 @@ TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
   if (with_test && !files.test.empty())
     set.test = files.test == files.validation ? set.validation : builder.add(files.test, Part::test);
   if (with_test && !files.further.empty()) set.further = builder.add(files.further, Part::test);
+  const std::hash<std::string_view> hash;
+  warn_of_copies(set, [&](size_t i) {
+    return hash(io::strip_spaces(set.first[i])) +
+           (set.pairs() ? 31 * hash(io::strip_spaces(set.second[i])) : 0);
+  });
   return std::move(set);
 }
 

@@ -67,7 +67,8 @@ TEST_F(Collection, CutsTheTestFromAFileOfAllSamples) {
   EXPECT_THAT(set.class_counts(set.test), ElementsAre(2, 2, 2));
   EXPECT_THAT(
       set.notes,
-      ElementsAre("no test file: 6 of the 30 samples are the test split, independent of data.split_seed"));
+      ElementsAre(HasSubstr("6 of the 6 test samples are identical to samples of the training"),
+                  "no test file: 6 of the 30 samples are the test split, independent of data.split_seed"));
   config.split_seed = 2;
   EXPECT_EQ(load_collection(config).test, set.test) << "or splits by other seeds would learn from test cases";
   EXPECT_NE(load_collection(config).validation, set.validation);
