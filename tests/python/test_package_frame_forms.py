@@ -139,6 +139,15 @@ def test_forecasts_go_to_their_series_whatever_their_names(names, variables):
             assert np.allclose(mine[variables], last.loc[name, variables].to_numpy(dtype="float64"), rtol=1e-6)
 
 
+def test_plots_continue_the_rows_of_their_series():
+    pytest.importorskip("matplotlib")
+    frame = pd.concat([pd.DataFrame({"item_id": name, "timestamp": DAYS, "load": base + VALUES, "price": -base - VALUES})
+                       for name, base in (("DE", 100.0), ("DE-LU", 300.0))])  # fmt: skip
+    found = {axes.get_title(loc="left"): [line.get_ydata() for line in axes.lines] for axes in fitted(frame).plot().axes}
+    assert {name: round(past[-1]) for name, (past, _) in found.items()} == {"DE / load": 101, "DE / price": -101, "DE-LU / load": 301, "DE-LU / price": -301}
+    assert all(np.allclose(past[-1], forecast) for past, forecast in found.values())
+
+
 def test_future_covariates_go_to_their_series_whatever_their_names():
     """A linear model of the covariate alone, whose future is another constant for each series."""
     rng = np.random.default_rng(0)
