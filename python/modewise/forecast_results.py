@@ -31,8 +31,9 @@ def backtest_frame(result: dict[str, Any], data: Any) -> "pandas.DataFrame":
 
     rows = []
     for origin in result["origins"]:
-        intervals = {f"{key}_{100 * one['nominal']:g}": one[key] for one in origin["intervals"] for key in ("coverage", "width")}
-        rows.append({"time": origin_time(origin)} | origin["scaled"] | {"repeat_mae": origin["repeat_mae"]} | intervals)
+        intervals = {f"{key}_{100 * one['nominal']:g}": one[key] for one in origin["intervals"] for key in ("coverage", "width") if key in one}
+        numbers = origin.get("scaled", {}) | {name: value for name, value in origin.items() if isinstance(value, float)}
+        rows.append({"time": origin_time(origin)} | numbers | intervals)
     frame = pandas.DataFrame(rows)
     if isinstance(data, Table) and data.dated:
         frame["time"] = shown_times(pandas.DatetimeIndex(frame["time"]), data.clock, data.zone)

@@ -60,6 +60,15 @@ def test_times_and_ids_come_back_as_they_came(tmp_path):
     assert forecast[["store", "item"]].drop_duplicates().to_numpy().tolist() == [[0, 98], [0, 100], [1, 99]]
 
 
+def test_a_backtest_of_a_panel_is_a_frame(tmp_path):
+    fit = fitted(made(), tmp_path, "repeat", settings={"data.split_windows": 2, "data.test_windows": 2})
+    frame = fit.backtest()
+    said = frame.attrs["result"]["origins"]
+    assert frame["time"].tolist() == [one["time"] for one in said] and len(frame) == 2
+    assert frame["mase"].tolist() == [one["mase"] for one in said] and frame["seasonal_mase"].tolist() == [one["seasonal_mase"] for one in said]
+    assert frame["coverage_95"].tolist() == [next(i["coverage"] for i in one["intervals"] if i["nominal"] == 0.95) for one in said]
+
+
 def test_ids_that_training_has_not_seen(tmp_path):
     forecaster = fitted(made(), tmp_path, "dlinear", epochs=2)
     other = made(count=3, seed=8)
