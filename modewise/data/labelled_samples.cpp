@@ -126,9 +126,10 @@ void add_warning(LabelledSamples& set, std::string text) {
   set.notes.insert(set.notes.begin() + static_cast<std::ptrdiff_t>(set.warnings++), std::move(text));
 }
 
-void warn_of_similar_classes(LabelledSamples& set) {
-  std::map<std::string, std::string> first;  // class by its form without case, spaces and form of numbers
-  for (const std::string& name : set.classes) {
+std::vector<std::pair<std::string, std::string>> similar_texts(std::span<const std::string> texts) {
+  std::vector<std::pair<std::string, std::string>> out;
+  std::map<std::string, std::string> first;  // text by its form without case, spaces and form of numbers
+  for (const std::string& name : texts) {
     const std::string_view text = io::strip_spaces(name);
     std::string form;
     double number = 0;
@@ -137,11 +138,16 @@ void warn_of_similar_classes(LabelledSamples& set) {
     else
       for (const char c : text) form += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     const auto [other, is_new] = first.emplace(form, name);
-    if (!is_new)
-      add_warning(set, fmt::format("{}: classes '{}' and '{}' differ only in case, spaces or the form of a "
-                                   "number; rename one of them if they are the same class",
-                                   set.source, other->second, name));
+    if (!is_new) out.emplace_back(other->second, name);
   }
+  return out;
+}
+
+void warn_of_similar_classes(LabelledSamples& set) {
+  for (const auto& [first, other] : similar_texts(set.classes))
+    add_warning(set, fmt::format("{}: classes '{}' and '{}' differ only in case, spaces or the form of a "
+                                 "number; rename one of them if they are the same class",
+                                 set.source, first, other));
 }
 
 void warn_of_copies(LabelledSamples& set, const std::function<uint64_t(size_t sample)>& hash) {

@@ -88,6 +88,8 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
 
 /// Appends a note that is a warning.
 void add_warning(LabelledSamples& set, std::string text);
+/// Pairs of texts that differ only in upper and lower case, in spaces, or in the form of a number (1, 1.0).
+std::vector<std::pair<std::string, std::string>> similar_texts(std::span<const std::string> texts);
 /// Warns of classes that differ only in upper and lower case, in spaces, or in the form of a number (1, 1.0).
 void warn_of_similar_classes(LabelledSamples& set);
 

@@ -317,6 +317,10 @@ TEST_F(Volumes, OfAFolderReadTheirTableAsTexts) {
             table + ": 1 volume without a 'patient' (data.group_column): each is a group of its own");
   EXPECT_THAT(set.notes, testing::Contains(
                              table + ": volumes of equal 'patient' stay in one split (data.group_column)"));
+  EXPECT_EQ(load({"a", "b", "a", "b"}, {"1", "01", "1", "2"}).notes.front(),
+            table +
+                ": the groups '01' and '1' of the column 'patient' differ only in case, spaces or the form "
+                "of a number; 1 such pair");
   // pandas writes integers so in a column with missing cells; other forms of one number stay apart.
   EXPECT_THAT(load({"1.0", "2.0", "1.0", "10.0"}, {"", "", "", ""}).classes, ElementsAre("1", "2", "10"));
   set = load({"1", "1.0", "01", "2"}, {"", "", "", ""});
