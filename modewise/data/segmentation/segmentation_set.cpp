@@ -39,10 +39,12 @@ void require_same_place(const RasterInfo& image, const RasterInfo& mask) {
   if (!has_transform(*image.geo) || !has_transform(*mask.geo)) return;
   const std::array<double, 6> own = mask.geo->transform(), of_image = image.geo->transform();
   double farthest = 0;
-  for (const auto& [column, row] : {std::pair<int64_t, int64_t>(0, 0), {image.width, 0}, {0, image.height}})
+  for (const PixelRect& pixel :
+       {PixelRect(), PixelRect{.column = image.width}, PixelRect{.row = image.height}})
     for (const size_t axis : {0, 3}) {
       const auto place = [&](const std::array<double, 6>& t) {
-        return t[axis] * static_cast<double>(column) + t[axis + 1] * static_cast<double>(row) + t[axis + 2];
+        return t[axis] * static_cast<double>(pixel.column) + t[axis + 1] * static_cast<double>(pixel.row) +
+               t[axis + 2];
       };
       farthest = std::max(farthest, std::abs(place(own) - place(of_image)));
     }
