@@ -64,11 +64,11 @@ struct Series {
   at::Tensor observed;  // [T, N_1…N_j] bool; undefined when nothing is missing
   std::vector<SeriesMode> modes;
   TimeAxis time;
-  std::string source;                 // path, or "lorenz96 (simulated)"
-  std::vector<std::string> notes;     // changes made while reading: gaps filled, columns dropped …
-  std::vector<std::string> warnings;  // ambiguities, and the option that decides each
-  std::optional<bool> header;         // whether the first row of a CSV source is a header
-  std::string decimal;                // decimal mark that the numbers of a CSV source prove, or ""
+  std::string source;                        // path, or "lorenz96 (simulated)"
+  std::vector<std::string> notes;            // changes made while reading: gaps filled, columns dropped …
+  std::vector<std::string> warnings;         // ambiguities, and the option that decides each
+  std::optional<bool> header;                // whether the first row of a CSV source is a header
+  std::string decimal;                       // decimal mark that the numbers of a CSV source prove, or ""
   std::map<std::string, std::string> units;  // left out of the numbers of columns, by column: {"load": "kWh"}
   TimeColumns time_columns;
   Categories categories;                  // categories of the one-hot encoded columns

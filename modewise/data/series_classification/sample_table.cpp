@@ -198,8 +198,7 @@ class ColumnChoice {
   bool identifies_rows(const io::CsvColumn& column) const {
     NameIndex seen;
     for (const std::string_view cell : column.texts)
-      if (const std::string_view text = cell_text(cell); text.empty() || !seen.add(text).second)
-        return false;
+      if (const std::string_view text = cell_text(cell); text.empty() || !seen.add(text).second) return false;
     const auto numbers = column_numbers(column, table_.decimal);
     return !numbers || std::all_of(numbers->begin(), numbers->end(), is_whole);
   }

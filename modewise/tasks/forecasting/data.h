@@ -58,9 +58,9 @@ struct DataSummary {
   data::Scaler scaler;
   data::TimeAxis time;
   std::string source, hash;
-  bool missing = false;        // trained with masks
-  std::optional<bool> header;  // as in Series
-  std::string decimal;         // as in Series
+  bool missing = false;                                     // trained with masks
+  std::optional<bool> header;                               // as in Series
+  std::string decimal;                                      // as in Series
   std::optional<std::map<std::string, std::string>> units;  // as in Series; none: a run made before
   data::Categories categories;
   std::optional<FutureCovariateSummary> known;
