@@ -231,11 +231,15 @@ def test_quarters_in_columns_are_read_as_one_series(tmp_path):
     assert shown["variables"][0]["mean"] == 39.5
 
 
-def test_series_that_alternate_are_read_by_their_id(tmp_path):
+def test_an_id_that_alternates_is_a_category_with_a_warning(tmp_path):
     lines = ["date,store,value", *(f"{day:%Y-%m-%d},{'BA'[i % 2]},{i + 1000 * (i % 2)}" for i, day in enumerate(DAYS))]
-    shown = described(tmp_path, "\n".join([*lines, ""]), "data.panel=no")
+    result = show(tmp_path, "\n".join([*lines, ""]))
+    assert "read as one series, though column 'store' may name several: data.id = store reads one for each" in result.stderr
+    assert [one["name"] for one in json.loads(result.stdout)["variables"]] == ["value"]
+    shown = described(tmp_path, "\n".join([*lines, ""]), "data.id=store", "data.panel=no")
     assert shown["modes"][0]["labels"] == ["B", "A"]
     assert [(one["min"], one["max"]) for one in shown["variables"]] == [(0, 58), (1001, 1059)]
+    assert "may name several" not in show(tmp_path, "\n".join([*lines, ""]), "data.id=none").stderr
 
 
 @pytest.mark.parametrize("name, first, text", [("timestamp", 36000, "Excel: 36000 is 1998-07-24"), ("counter", 1600000000, "1600000000 is 2020-09-13 12:26:40")])

@@ -209,6 +209,12 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
                         column.name, first_text(table, column)));
         continue;
       }
+      if (!constant && usually_names_series(column.name) && !read.is_long() && config.id.empty() &&
+          !read.time.columns.empty())
+        read.warnings.push_back(
+            fmt::format("the rows are read as one series, though column '{}' may name several: data.id = {} "
+                        "reads one for each of its texts",
+                        column.name, column.name));
       read.notes.push_back(
           fmt::format("column '{}' holds text and is dropped{}", column.name,
                       constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));

@@ -239,14 +239,13 @@ std::vector<size_t> columns_of_numbers(const io::CsvTable& table, const TableTim
   return columns;
 }
 
-/// The series of a table whose dates increase all along: of columns with names of ids, if each series has
-/// several rows and, where numbers are the ids, ends before the next.
+/// The series of a table whose dates increase all along: of columns with names of ids,
+/// if each series ends before the next and has several rows.
 std::optional<TableIds> ids_one_after_the_other(const io::CsvTable& table, const std::vector<size_t>& named) {
   std::vector<size_t> columns;
   for (const size_t column : named)
     if (const TableIds ids = ids_of(table, {column});
-        ids.series.size() > 1 && have_several_rows(ids) &&
-        (are_blocks(ids) || table.columns[column].kind == io::CsvColumn::text))
+        ids.series.size() > 1 && have_several_rows(ids) && are_blocks(ids))
       columns.push_back(column);
   if (columns.empty()) return std::nullopt;
   TableIds ids = ids_of(table, columns);
