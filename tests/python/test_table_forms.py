@@ -271,6 +271,20 @@ def test_newer_data_in_another_unit_are_refused(tmp_path):
     assert "unit" not in ok("predict", run, "--data", tmp_path / "new.csv").stderr
 
 
+def test_newer_data_of_a_panel_in_another_unit_are_refused(tmp_path):
+    def with_unit(unit):
+        return "\n".join(["unique_id,ds,load", *(f"{name},{day:%Y-%m-%d},{i + 0.5}{unit}" for name in "ab" for i, day in enumerate(DAYS)), ""])
+
+    (tmp_path / "table.csv").write_text(with_unit(" kWh"))
+    run = tmp_path / "run"
+    ok("train", "forecast", tmp_path / "table.csv", "--model", "repeat", "--horizon", 2, "--set", "data.panel=yes", "--out", run, "--set", "output.report=false")
+    (tmp_path / "new.csv").write_text(with_unit(" MWh"))
+    result = modewise("predict", run, "--data", tmp_path / "new.csv")
+    assert result.returncode == 65 and "the unit of column 'load' is MWh" in result.stderr and "table.csv, where it is kWh" in result.stderr
+    (tmp_path / "new.csv").write_text(with_unit(" kWh"))
+    assert "unit" not in ok("predict", run, "--data", tmp_path / "new.csv").stderr
+
+
 @pytest.mark.parametrize("last", [1234567929, 12345814.75, 0.5, 285.25])
 def test_a_forecast_has_the_digits_of_its_series(last, tmp_path):
     text = "\n".join(["date,value", *(f"{day:%Y-%m-%d},{last - 59 + i!r}" for i, day in enumerate(DAYS)), ""])

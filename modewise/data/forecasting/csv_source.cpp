@@ -373,9 +373,7 @@ Series to_series(SeriesTable read) {
   head.categories = read.config.words;
   head.notes = std::move(read.notes);
   head.warnings = std::move(read.warnings);
-  for (const size_t value : read.values)
-    if (const io::CsvColumn& column = read.table.columns[value]; !column.unit.empty())
-      head.units[column.name] = column.unit;
+  head.units = read.units();
   Series series = is_long ? lay_side_by_side(std::move(read)) : lay_out(std::move(read));
   series.header = head.header;
   series.decimal = std::move(head.decimal);

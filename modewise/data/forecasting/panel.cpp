@@ -194,6 +194,7 @@ Panel load_panel(const ForecastDataConfig& asked, std::optional<SeriesTable> tab
   Panel panel;
   panel.source = table->table.source;
   panel.header = table->table.had_header;
+  panel.units = table->units();
   panel.notes = std::move(table->notes);
   panel.warnings = std::move(table->warnings);
   panel.time_columns = time_columns(table->table, table->time);

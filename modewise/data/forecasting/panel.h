@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +33,7 @@ struct Panel {
   std::string source;
   std::vector<std::string> notes, warnings;
   std::optional<bool> header;
+  std::map<std::string, std::string> units;  // as in Series
 
   int64_t series() const { return std::ssize(starts); }
   int64_t variables() const { return std::ssize(layout.values); }

@@ -45,9 +45,10 @@ void add_texts(std::vector<std::string>& names, const std::vector<std::string>& 
 std::vector<std::string> joined_names(const std::vector<std::string>& first,
                                       const std::vector<std::vector<std::string>>& more) {
   std::vector<std::string> names = first;
+  if (more.empty()) return names;
   for (const std::vector<std::string>& row : more) add_texts(names, row);
   const std::set<std::string_view> distinct(names.begin(), names.end());
-  if (more.empty() || distinct.size() == names.size()) return names;
+  if (distinct.size() == names.size()) return names;
   names = first;
   for (size_t c = 1; c < names.size(); ++c)
     if (names[c].empty()) names[c] = names[c - 1];

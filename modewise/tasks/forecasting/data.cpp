@@ -27,32 +27,6 @@ std::string step_text(const data::TimeAxis& time) {
   return time.dated ? time.frequency_text() : "no dates";
 }
 
-/// Data error for columns of `series` that have another unit than in the training data `source`; a warning
-/// for those that have one in only one of both.
-void require_same_units(const std::map<std::string, std::string>& run, const std::string& source,
-                        const data::Series& series) {
-  std::map<std::string, std::string> all = run;
-  all.insert(series.units.begin(), series.units.end());
-  for (const auto& [column, any] : all) {
-    const auto was = run.find(column), is = series.units.find(column);
-    if (was == run.end() || is == series.units.end()) {
-      const auto unit = [](bool none, const std::string& text) {
-        return none ? "no unit" : "the unit " + text;
-      };
-      spdlog::warn(
-          "{}: column '{}' has {}, but the run was trained on {}, where it has {}: the numbers are taken to "
-          "be "
-          "in the same unit",
-          series.source, column, unit(is == series.units.end(), any), source, unit(was == run.end(), any));
-      continue;
-    }
-    require(was->second == is->second, ErrorKind::data,
-            "{}: the unit of column '{}' is {}, but the run was trained on {}, where it is {}: convert the "
-            "column",
-            series.source, column, is->second, source, was->second);
-  }
-}
-
 /// Hash of the values as float64, whatever their type.
 std::string hash_of_doubles(const at::Tensor& values) {
   constexpr int64_t kBlock = int64_t{1} << 20;
@@ -244,9 +218,31 @@ data::Series shape_of(const DataSummary& summary) {
   return series;
 }
 
+void require_same_units(const std::map<std::string, std::string>& trained, const std::string& training_source,
+                        const std::map<std::string, std::string>& units, const std::string& source) {
+  std::map<std::string, std::string> all = trained;
+  all.insert(units.begin(), units.end());
+  for (const auto& [column, any] : all) {
+    const auto was = trained.find(column), is = units.find(column);
+    if (was != trained.end() && is != units.end()) {
+      require(was->second == is->second, ErrorKind::data,
+              "{}: the unit of column '{}' is {}, but the run was trained on {}, where it is {}: convert the "
+              "column",
+              source, column, is->second, training_source, was->second);
+      continue;
+    }
+    const std::string unit = "the unit " + any;
+    spdlog::warn(
+        "{}: column '{}' has {}, but the run was trained on {}, where it has {}: the numbers are taken "
+        "as they are",
+        source, column, is == units.end() ? "no unit" : unit, training_source,
+        was == trained.end() ? "no unit" : unit);
+  }
+}
+
 void require_fits(const DataSummary& run, const data::Series& series) {
   data::require_same_modes(run.modes, series);
-  if (run.units) require_same_units(*run.units, run.source, series);
+  if (run.units) require_same_units(*run.units, run.source, series.units, series.source);
   if (run.known) data::require_same_modes(run.known->modes, *series.known);
   if (run.time.dated && series.time.dated)
     require(run.time.step == series.time.step && run.time.months == series.time.months &&

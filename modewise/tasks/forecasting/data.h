@@ -75,6 +75,11 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source);
 /// A one-row series with the run's modes, for the sizes of its model.
 data::Series shape_of(const DataSummary& summary);
 
+/// Data error for columns of `source` that have another unit than in the training data; a warning for those
+/// that have one in only one of both.
+void require_same_units(const std::map<std::string, std::string>& trained, const std::string& training_source,
+                        const std::map<std::string, std::string>& units, const std::string& source);
+
 /// Checks that `series` fits the run: the same modes and time step, no missing cells if the model takes none.
 /// Data errors name the difference.
 void require_fits(const DataSummary& run, const data::Series& series);

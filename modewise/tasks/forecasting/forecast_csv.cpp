@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <span>
 
@@ -30,7 +31,7 @@ std::string number_text(double value, double unit) {
   const int digits = distance > kNear && std::isfinite(distance)
                          ? std::clamp(kDigits + static_cast<int>(std::log10(distance)), kMin, kMax)
                          : kMin;
-  return fmt::format("{}", std::stod(fmt::format("{:.{}g}", value, digits)));
+  return fmt::format("{}", std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr));
 }
 
 std::string name_line(std::string name) {

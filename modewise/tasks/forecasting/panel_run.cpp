@@ -227,6 +227,7 @@ data::Panel PanelRun::load_panel(const std::string& path, std::optional<data::Se
   require(loaded.layout.values == variables_, ErrorKind::data,
           "{}: its variables are {}, but the run was trained on {}", loaded.source,
           fmt::join(loaded.layout.values, ", "), fmt::join(variables_, ", "));
+  if (units_) require_same_units(*units_, trained_on_, loaded.units, loaded.source);
   data::TimeAxis trained;
   trained.dated = true;
   trained.step = step_;
@@ -258,6 +259,7 @@ void PanelRun::load(const DataRequest& request) {
                                  [&] { return season_of(config, panel); },
                                  [&](const ForecastConfig&) { return std::ssize(splits.train); }, true});
     variables_ = panel.layout.values;
+    units_ = panel.units;
     step_ = panel.clock.step;
     months_ = panel.clock.months;
     encodings_ = data::encodings_of(panel.statics, panel.source);
@@ -281,17 +283,19 @@ void PanelRun::load(const DataRequest& request) {
 }
 
 Json PanelRun::describe() const {
-  return {{"source", panel.source},
-          {"hash", content},
-          {"training", training},
-          {"panel", true},
-          {"series", panel.series()},
-          {"rows", panel.offsets.back()},
-          {"variables", variables_},
-          {"id", panel.layout.id},
-          {"ahead", {{"features", features()}, {"modes", 0}, {"missing", known_gaps_}}},
-          {"static_covariates", data::to_json(encodings_)},
-          {"time", {{"dated", panel.clock.dated}, {"step", step_}, {"months", months_}}}};
+  Json json = {{"source", panel.source},
+               {"hash", content},
+               {"training", training},
+               {"panel", true},
+               {"series", panel.series()},
+               {"rows", panel.offsets.back()},
+               {"variables", variables_},
+               {"id", panel.layout.id},
+               {"ahead", {{"features", features()}, {"modes", 0}, {"missing", known_gaps_}}},
+               {"static_covariates", data::to_json(encodings_)},
+               {"time", {{"dated", panel.clock.dated}, {"step", step_}, {"months", months_}}}};
+  if (units_) json["units"] = *units_;
+  return json;
 }
 
 void PanelRun::restore(const Json& json, const std::string& /*file*/) {
@@ -300,6 +304,8 @@ void PanelRun::restore(const Json& json, const std::string& /*file*/) {
     known_gaps_ = json.at("ahead").at("missing");
     encodings_ = data::encodings_from_json(json.at("static_covariates"));
   }
+  if (json.contains("units")) units_ = json["units"].get<std::map<std::string, std::string>>();
+  trained_on_ = json.at("source");
   training = json.value("training", "");
   step_ = json.at("time").at("step");
   months_ = json.at("time").at("months");

@@ -4,6 +4,7 @@
 // time step, ids), calibration.npz (margins pooled over the series) and test_series.npz (MASE of each
 // series).
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -73,9 +74,11 @@ class PanelRun final : public Run {
   std::vector<ForecastConfig> member_configs_;  // of an ensemble
   std::shared_ptr<LocalOutputs> kept_;          // of the loaded samples
 
-  std::string chosen_;                  // result of choose_defaults
-  std::vector<std::string> variables_;  // of the training
-  int64_t step_ = 0, months_ = 0;       // time step of the training
+  std::string chosen_;                                       // result of choose_defaults
+  std::vector<std::string> variables_;                       // of the training
+  std::optional<std::map<std::string, std::string>> units_;  // of the training; none: a run made before
+  std::string trained_on_;                                   // source of the training data of a restored run
+  int64_t step_ = 0, months_ = 0;                            // time step of the training
   std::vector<data::StaticEncoding> encodings_;
   bool known_gaps_ = false;  // whether future covariates are missing in rows of the training
 };

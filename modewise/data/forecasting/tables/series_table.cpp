@@ -5,6 +5,14 @@
 
 namespace modewise::data {
 
+std::map<std::string, std::string> SeriesTable::units() const {
+  std::map<std::string, std::string> out;
+  for (const size_t value : values)
+    if (const io::CsvColumn& column = table.columns[value]; !column.unit.empty())
+      out[column.name] = column.unit;
+  return out;
+}
+
 DatesBySeries dates_by_series(std::span<const int64_t> dates, std::span<const int32_t> series) {
   const auto series_of = [&](size_t row) { return series.empty() ? 0 : static_cast<size_t>(series[row]); };
   size_t count = 1;

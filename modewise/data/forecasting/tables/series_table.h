@@ -44,6 +44,8 @@ struct SeriesTable {
   std::vector<std::string> notes, warnings;           // as in Series
 
   bool is_long() const { return !ids.columns.empty(); }
+  /// Units that are left out of the numbers of the columns of values, by column: {"load": "kWh"}.
+  std::map<std::string, std::string> units() const;
 };
 
 /// Dates by series, ascending within each: those of series s are dates[begins[s]] to dates[begins[s + 1]].
