@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
 #include "modewise/core/memory.h"
 #include "modewise/core/standard_streams.h"
 #include "modewise/core/stop_signal.h"
@@ -24,7 +23,7 @@ struct GenerateOptions {
 std::string prompt_of(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
   require(options.prompt.empty(), ErrorKind::usage, "--prompt and --prompt-file are exclusive: give one");
-  return options.prompt_file == "-" ? read_standard_input() : read_file(options.prompt_file);
+  return read_text(options.prompt_file);
 }
 
 double rate(size_t tokens, double seconds) {

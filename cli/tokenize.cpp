@@ -13,7 +13,6 @@
 
 #include "cli/commands.h"
 #include "modewise/core/error.h"
-#include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/standard_streams.h"
 #include "modewise/data/token_mix.h"
@@ -37,10 +36,6 @@ struct TokenizeOptions {
 
   bool mixes() const { return paths.size() > 1 || !mix.shares.empty() || mix.minimum_words > 0; }
 };
-
-std::string input_text(const std::string& file) {
-  return file == "-" ? read_standard_input() : read_file(file);
-}
 
 /// Parses decimal ids separated by non-digits.
 std::vector<Tokenizer::Id> parse_ids(std::string_view text, const std::string& file) {
@@ -71,7 +66,7 @@ std::string piece_text(const Tokenizer& tokenizer, Tokenizer::Id id) {
 
 void decode(const Program& program, const TokenizeOptions& options, const Tokenizer& tokenizer) {
   const std::string& path = options.paths.front();
-  const std::vector<Tokenizer::Id> ids = parse_ids(input_text(path), path);
+  const std::vector<Tokenizer::Id> ids = parse_ids(read_text(path), path);
   const std::string text = tokenizer.decode(ids);
   // JSON replaces invalid UTF-8 by U+FFFD; otherwise the bytes are written without a line end.
   if (program.json())
@@ -104,7 +99,7 @@ void show_tokens(const Program& program, const TokenizeOptions& options) {
     decode(program, options, *tokenizer);
     return;
   }
-  const std::string text = input_text(options.paths.front());
+  const std::string text = read_text(options.paths.front());
   const std::vector<Tokenizer::Id> ids = tokenizer->encode(text);
   std::string shown = options.count    ? fmt::format("{}\n", ids.size())
                       : options.pieces ? ""

@@ -6,7 +6,9 @@
 #include <array>
 #include <cstdlib>
 
+#include "modewise/core/file.h"
 #include "modewise/core/system_call.h"
+#include "modewise/core/utf8.h"
 
 namespace modewise {
 
@@ -29,6 +31,11 @@ std::string read_standard_input() {
     if (count == 0) return text;
     text.append(buffer, static_cast<size_t>(count));
   }
+}
+
+std::string read_text(const std::string& path) {
+  const std::string bytes = path == "-" ? read_standard_input() : read_file(path);
+  return std::string(without_byte_order_mark(bytes));
 }
 
 }  // namespace modewise

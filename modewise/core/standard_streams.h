@@ -14,4 +14,7 @@ void hold_standard_streams();
 /// std::cin ends there as if the text did.
 std::string read_standard_input();
 
+/// The text of a file, of stdin for "-", after a byte order mark. Throws io.
+std::string read_text(const std::string& path);
+
 }  // namespace modewise

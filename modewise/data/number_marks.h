@@ -1,15 +1,25 @@
 #pragma once
-// Settings of decimal and thousands separators in tables: data.decimal and data.thousands.
+// Settings of numbers in tables: data.decimal, data.thousands and data.magnitudes.
 
 #include <string>
 
-#include "modewise/core/fields.h"
-#include "modewise/io/tables/csv.h"
+namespace modewise {
+class Fields;
+}
+namespace modewise::io {
+struct CsvOptions;
+}
 
 namespace modewise::data {
 
-void add_number_marks(Fields& f, std::string& decimal, std::string& thousands);
+struct NumberMarks {
+  std::string decimal = "auto";    // auto, or the decimal point: . ,
+  std::string thousands = "auto";  // auto, none, or the separator: , . ' space
+  bool magnitudes = true;          // as io::CsvOptions::magnitudes
+};
+
+void add_number_marks(Fields& f, NumberMarks& marks);
 /// Config errors for marks that contradict each other.
-void set_number_marks(io::CsvOptions& options, const std::string& decimal, const std::string& thousands);
+void set_number_marks(io::CsvOptions& options, const NumberMarks& marks);
 
 }  // namespace modewise::data

@@ -22,9 +22,8 @@ constexpr std::string_view kEndOfText = "<|endoftext|>";
 
 /// The text after a byte order mark.
 std::string_view text_of(const io::MappedFile& file) {
-  std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  return text;
+  return io::without_byte_order_mark(
+      {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
 }
 
 std::string_view without_trailing_space(std::string_view line) {

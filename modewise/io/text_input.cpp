@@ -83,7 +83,7 @@ TextInput::TextInput(std::span<const std::byte> bytes, const std::string& source
   require(kind.name.empty(), ErrorKind::data, "{}: expected text, got {}{}{}", source, kind.name,
           kind.remedy.empty() ? "" : "; ", kind.remedy);
   if (is_utf16(text_)) converted_ = utf8_of_utf16(text_, source);
-  if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+  text_ = without_byte_order_mark(text_);
   check_characters(text(), source);
 }
 

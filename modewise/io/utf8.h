@@ -11,5 +11,6 @@ using modewise::find_invalid_utf8;
 using modewise::quote_for_message;
 using modewise::utf8_code_point;
 using modewise::utf8_length;
+using modewise::without_byte_order_mark;
 
 }  // namespace modewise::io

@@ -5,6 +5,7 @@ series and time: one or more columns of ids, one of times, and one or more colum
 """
 
 import dataclasses
+import hashlib
 import importlib
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -352,8 +353,10 @@ def finished(values: "pandas.DataFrame", style: TimeStyle, freq: Any, *, long: b
 
 
 def file_name(name: str) -> str:
-    """A file name for an id, neither empty nor that of a hidden file."""
+    """A file name for an id, neither empty nor that of a hidden file; of a long id its beginning and a checksum."""
     text = "".join(c if c.isalnum() or c in "._-" else f"%{ord(c):x}" for c in name)
+    if len(text.encode()) > 200:
+        text = f"{text.encode()[:150].decode(errors='ignore')}%{hashlib.sha256(name.encode()).hexdigest()[:16]}"
     return f"%2e{text[1:]}" if text.startswith(".") else text or "%"
 
 

@@ -48,7 +48,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
           "id", "panel auto|yes|no", "split_windows 1…1000", "test_windows -1…1000", "dates strict|rows",
           "calendar_days auto|all|business|observed", "orient auto|columns|rows|periods", "resample",
           "resample_by mean|sum|last", "delimiter", "header auto|yes|no", "header_rows 1…20",
-          "decimal auto|.|,", "thousands auto|none|,|.|'|space", "skip_lines", "missing_texts",
+          "decimal auto|.|,", "thousands auto|none|,|.|'|space", "magnitudes", "skip_lines", "missing_texts",
           "missing_values", "start", "step", "array", "time_axis -64…63", "mode_names", "ordered_modes",
           "missing_fraction 0…1", "missing_seed 0…2^63", "split auto|ratio|solar|ett_hour|ett_minute|dates",
           "split_ratios 0…1", "split_dates", "lorenz96.sites 4…100000", "lorenz96.fast 1…1000",
@@ -60,7 +60,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
           "seasonal.trend", "seasonal.noise 0…inf", "seasonal.memory -0.999…0.999"));
   EXPECT_THAT(fields_in(CollectionConfig()),
               ElementsAre("path", "train path", "test path", "label", "index", "header auto|yes|no",
-                          "decimal auto|.|,", "thousands auto|none|,|.|'|space",
+                          "decimal auto|.|,", "thousands auto|none|,|.|'|space", "magnitudes",
                           "protocol official|paper|tslib", "validation_share 0.01…0.9", "split_seed 0…2^63",
                           "normalize variable|sample|none", "length 0…inf", "motifs.samples 8…1000000",
                           "motifs.steps 64…16777216", "motifs.variables 1…1024", "motifs.noise 0…1000",

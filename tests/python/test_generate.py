@@ -111,6 +111,14 @@ def test_prompts_of_any_bytes(tmp_path):
     assert piped.returncode == 0
 
 
+def test_a_byte_order_mark_is_no_prompt(tmp_path):
+    (tmp_path / "prompt").write_bytes(b"\xef\xbb\xbfonce")
+    assert ok("tokenize", tmp_path / "prompt").stdout.split() == [str(byte) for byte in b"once"]
+    options = [small_folder(tmp_path / "m"), "--tokenizer", "bytes", "--tokens", 8, "--temperature", 0, "--json"]
+    marked, bare = (json.loads(ok("generate", *options, *prompt).stdout) for prompt in (["--prompt-file", tmp_path / "prompt"], ["--prompt", "once"]))
+    assert marked["text"] == bare["text"]
+
+
 def test_what_cannot_be_done_is_said(tmp_path):
     folder = small_folder(tmp_path / "m")
     run = ["generate", folder, "--tokenizer", "bytes", "--prompt", "a"]

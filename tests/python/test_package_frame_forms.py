@@ -123,7 +123,8 @@ def test_ids_keep_their_type(ids, order):
 
 
 NAMES = [["DE", "DE-LU"], ["a", "a b", "a-1", "a.b", "a+"], [".a", "..", "b"], ["", "b"], ["s1", "s10", "s2"], ['a"b', "a,b", "a'b"], ["2020-01-01", "2020-01-02"],
-         ["a/b", "a\\b", "a%2fb"], [1.5, 2.5], ["x_1_z", "x_2_z"], ["é", "z", "ö", "日本"]]  # fmt: skip
+         ["a/b", "a\\b", "a%2fb"], [1.5, 2.5], ["x_1_z", "x_2_z"], ["é", "z", "ö", "日本"], ["x" * 300, "x" * 299 + "y"], ["日本" * 60, "b"],
+         ["a\nb", "c"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("names", NAMES)

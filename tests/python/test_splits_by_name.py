@@ -31,7 +31,8 @@ def write_language(folder, names, words="once upon a time there was a model of t
 
 
 @pytest.mark.parametrize("names", [("train.txt", "valid.txt", "test.txt"), ("wiki.train.tokens", "wiki.valid.tokens", "wiki.test.tokens"),
-                                   ("train/0.txt", "val/0.txt", "test/0.txt")])
+                                   ("train/0.txt", "val/0.txt", "test/0.txt"),
+                                   ("train-00000-of-00001.txt", "validation-00000-of-00001.txt", "test-00000-of-00001.txt")])
 def test_the_texts_of_a_language_model_keep_their_splits(tmp_path, names):
     folder = write_language(tmp_path / "texts", names)
     result = shown(folder, "language_modeling")
@@ -50,6 +51,8 @@ def test_settings_win_over_the_names_of_texts(tmp_path):
     assert "train.txt, valid.txt" not in shown(folder, "language_modeling", "data.split=documents").stdout
     write_language(folder, ("train.more.txt",))
     fails(65, "train.more.txt and train.txt are texts of one split", arguments=["data", "show", folder, "--task", "language_modeling"])
+    shards = write_language(tmp_path / "shards", ("train-00000-of-00002.txt", "train-00001-of-00002.txt", "test-00000-of-00001.txt"))
+    fails(65, "train-00000-of-00002.txt and train-00001-of-00002.txt are texts of one split", arguments=["data", "show", shards, "--task", "language_modeling"])
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path):

@@ -109,7 +109,7 @@ void ForecastDataConfig::fields(Fields& f) {
   f.add("header_rows", header_rows,
         "rows of a CSV file that make up its header; the name of a column is their texts, joined by spaces",
         {.min = 1, .max = 20});
-  add_number_marks(f, decimal, thousands);
+  add_number_marks(f, marks);
   f.add("skip_lines", skip_lines,
         "lines of a CSV file to leave out, counted from 1, such as a row of units: 2 or 1-4");
   f.add("missing_texts", missing_texts, "further texts for missing values, besides NA, NaN, empty …");

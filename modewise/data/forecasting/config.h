@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/data/number_marks.h"
 
 namespace modewise::data {
 
@@ -90,8 +91,7 @@ struct ForecastDataConfig {
   std::string delimiter;             // one character or "tab"; "": detected
   std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
   int64_t header_rows = 1;           // rows of a CSV file that name the columns together
-  std::string decimal = "auto";      // auto, or the decimal point: . ,
-  std::string thousands = "auto";    // auto, none, or the separator: , . ' space
+  NumberMarks marks;
   std::vector<std::string> skip_lines;     // lines of a CSV file to skip: "2", "1-4"
   std::vector<std::string> missing_texts;  // further texts for missing values
   std::vector<double> missing_values;      // numbers for missing values, such as -9999

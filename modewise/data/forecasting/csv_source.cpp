@@ -65,7 +65,7 @@ io::CsvOptions csv_options(const ForecastDataConfig& config, const std::vector<s
             "data.delimiter: expected one character, tab or space, got '{}'", config.delimiter);
     options.delimiter = config.delimiter[0];
   }
-  set_number_marks(options, config.decimal, config.thousands);
+  set_number_marks(options, config.marks);
   if (!config.usual_decimal.empty()) options.usual_decimal = config.usual_decimal[0];
   for (const std::string& lines : config.skip_lines) options.skip_lines.push_back(line_range(lines));
   if (config.header != "auto")
@@ -526,6 +526,24 @@ void add_words(Categories& words, const std::string& path, const ForecastDataCon
   add_words(words, io::read_csv(path, csv_options(config)), config);
 }
 
+/// Data error for a column with another unit than in the first file; a warning if one of them has none.
+void compare_units(SeriesTable& read, const Frame& like, const std::string& like_path) {
+  for (const size_t value : read.values) {
+    const io::CsvColumn& column = read.table.columns[value];
+    if (is_empty(column)) continue;
+    const auto found = like.series.units.find(column.name);
+    const std::string was = found == like.series.units.end() ? "" : found->second;
+    if (column.unit == was) continue;
+    require(was.empty() || column.unit.empty(), ErrorKind::data,
+            "{} and {}: the unit of column '{}' is {} in the first and {} in the second; convert the column",
+            like_path, read.table.source, column.name, was, column.unit);
+    const auto text = [](const std::string& unit) { return unit.empty() ? "no unit" : "the unit " + unit; };
+    read.warnings.push_back(
+        fmt::format("column '{}' has {}, but {} in the first file: the numbers are taken as they are",
+                    column.name, text(column.unit), text(was)));
+  }
+}
+
 Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const Frame* like,
                  const std::string& like_path) {
   ForecastDataConfig config = asked;
@@ -538,7 +556,10 @@ Frame read_frame(const std::string& path, const ForecastDataConfig& asked, const
   for (const io::CsvColumn& column : read.table.columns) frame.header.push_back(column.name);
   follow_clock(read);
   choose_values(read);
-  if (like != nullptr) read.values = same_variables(read.table, read.config, *like, like_path);
+  if (like != nullptr) {
+    read.values = same_variables(read.table, read.config, *like, like_path);
+    compare_units(read, *like, like_path);
+  }
   frame.constant_texts = std::move(read.constant_texts);
   frame.series = to_series(std::move(read));
   return frame;

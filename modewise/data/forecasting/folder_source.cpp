@@ -147,7 +147,11 @@ void begin_table(SeriesTable& table, const Series& first) {
     return columns.columns.size() - 1;
   };
   columns.had_header = *first.header;
-  for (const std::string& name : first.modes[0].labels) table.values.push_back(add(name));
+  for (const std::string& name : first.modes[0].labels) {
+    table.values.push_back(add(name));
+    if (const auto unit = first.units.find(name); unit != first.units.end())
+      columns.columns.back().unit = unit->second;
+  }
   for (const std::string& name : first.time_columns.names) table.time.columns.push_back(add(name));
   table.time.parts = first.time_columns.parts;
   table.time.cells = first.time_columns.cells;
@@ -227,6 +231,7 @@ Series read_folder_series(const ForecastDataConfig& asked) {
   series.warnings = warnings.of(count);
   series.header = first.series.header;
   series.decimal = first.series.decimal;
+  series.units = first.series.units;
   series.categories = config.words;
   series.time_columns = first.series.time_columns;
   series.place = [places = std::move(places), width = std::ssize(first.series.modes[0].labels)](

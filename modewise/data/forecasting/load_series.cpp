@@ -52,8 +52,9 @@ std::string option_of_tables(const ForecastDataConfig& config) {
       {"orient", config.orient == "rows" || config.orient == "periods"},
       {"delimiter", !config.delimiter.empty()},
       {"header_rows", config.header_rows != 1},
-      {"decimal", config.decimal != "auto"},
-      {"thousands", config.thousands != "auto"},
+      {"decimal", config.marks.decimal != "auto"},
+      {"thousands", config.marks.thousands != "auto"},
+      {"magnitudes", !config.marks.magnitudes},
       {"skip_lines", !config.skip_lines.empty()},
       {"missing_texts", !config.missing_texts.empty()}};
   for (const auto& [name, given] : options)

@@ -34,7 +34,7 @@ void CollectionConfig::fields(Fields& f) {
         "named id, index, sample …, and running numbers; none");
   f.add("header", columns.header, "whether the first row of a table has names: auto, yes or no",
         {.one_of = {"auto", "yes", "no"}});
-  add_number_marks(f, columns.decimal, columns.thousands);
+  add_number_marks(f, columns.marks);
   f.add(
       "protocol", protocol,
       "split protocol: official (validation from the training samples), paper (random 80/10/10 split of all "

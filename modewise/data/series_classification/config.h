@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/data/number_marks.h"
 
 namespace modewise::data {
 
@@ -28,9 +29,8 @@ struct SampleColumns {
   std::string label = "auto";
   /// auto: a nameless column, one named id, index or sample …, or a running number | none | NAMES.
   std::vector<std::string> index = {"auto"};
-  std::string header = "auto";     // auto | yes | no: whether the first row has names
-  std::string decimal = "auto";    // auto | . | ,
-  std::string thousands = "auto";  // auto | none | , | . | ' | space
+  std::string header = "auto";  // auto | yes | no: whether the first row has names
+  NumberMarks marks;
 
   bool finds_index() const { return index == std::vector<std::string>{"auto"}; }
 };

@@ -308,7 +308,7 @@ bool has_texts(std::string_view name, const SampleColumns& wanted, bool header) 
 io::CsvOptions csv_options(const SampleColumns& wanted, const TableForm& like) {
   io::CsvOptions options;
   options.series_in_rows = true;
-  set_number_marks(options, wanted.decimal, wanted.thousands);
+  set_number_marks(options, wanted.marks);
   if (!like.decimal.empty()) options.usual_decimal = like.decimal[0];
   return options;
 }

@@ -8,6 +8,7 @@
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/core/utf8.h"
 #include "modewise/data/text/config.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
@@ -30,10 +31,8 @@ constexpr std::array<std::string_view, 16> kUsualLabels = {
 
 /// The text after a byte order mark, at most kLooked bytes.
 std::string_view beginning(const io::MappedFile& file) {
-  std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
-                        std::min(file.bytes().size(), kLooked));
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  return text;
+  return without_byte_order_mark(
+      {reinterpret_cast<const char*>(file.bytes().data()), std::min(file.bytes().size(), kLooked)});
 }
 
 /// Lower-case letters and digits of a name.

@@ -50,8 +50,8 @@ namespace {
 constexpr size_t kMinEntry = 20;  // bytes; {"id":1,"file_name":""} has more
 
 std::string_view utf8_text(std::span<const std::byte> bytes, const std::string& source) {
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
+  const std::string_view text =
+      without_byte_order_mark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const size_t invalid = find_invalid_utf8(text);
   require(invalid == std::string_view::npos, ErrorKind::data, "{}: not UTF-8 at byte {}", source, invalid);
   return text;

@@ -199,7 +199,7 @@ class TableReader {
         source_(source),
         options_(options),
         dialect_(guess_dialect(text, source, options)),
-        cells_{dialect_.decimal, options.plain_numbers, allowed_formats(options),
+        cells_{dialect_.decimal, options.plain_numbers, options.magnitudes, allowed_formats(options),
                MissingValues(options.missing, dialect_.decimal)} {}
 
   CsvTable read() {
@@ -484,7 +484,10 @@ class TableReader {
       if (!evidence.currency.empty())
         notes.add(column.name(), fmt::format("{} is left out", evidence.currency));
       if (evidence.magnitude > 0)
-        notes.add(column.name(), "K, M and B are read as thousands, millions and billions");
+        notes.add(
+            column.name(),
+            "K, M and B are read as thousands, millions and billions; data.magnitudes = false reads them as "
+            "units");
       if (evidence.accounting > 0)
         notes.add(column.name(), "in parentheses read as negative", evidence.accounting, "number");
       if (evidence.trailing_minus > 0)

@@ -34,6 +34,7 @@ struct CsvOptions {
   char usual_decimal = 0;  // where the numbers leave the decimal mark open; 0: an error
   /// Unset: decided from the numbers; 0: none; ' ': any kind of space.
   std::optional<char> thousands = std::nullopt;
+  bool magnitudes = true;      // K, M and B behind numbers are thousands, millions and billions; false: units
   bool plain_numbers = false;  // written numbers are text, with no notes
   /// Rows are series: all columns share a decimal mark, and errors name no settings of forecasting alone.
   bool series_in_rows = false;

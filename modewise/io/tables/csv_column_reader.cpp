@@ -80,6 +80,13 @@ void CsvColumnReader::add(std::string_view cell, int64_t line) {
   }
 }
 
+CellKind CsvColumnReader::kind_of_cell(std::string_view cell) const {
+  const CellKind kind = kind_of(cell, cells_->decimal, cells_->missing, cells_->plain);
+  const bool unit =
+      kind == CellKind::number && !cells_->magnitudes && read_written_number(cell).magnitude != 0;
+  return unit ? CellKind::text : kind;
+}
+
 void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
   double value;
   bool marked;
@@ -104,7 +111,7 @@ void CsvColumnReader::add_number(std::string_view cell, int64_t line) {
     return add_number(number, line);
   }
   column_.numbers.push_back(kMissing);
-  switch (kind_of(cell, cells_->decimal, cells_->missing, cells_->plain)) {
+  switch (kind_of_cell(cell)) {
     case CellKind::missing:
       return;
     case CellKind::mark:
@@ -132,7 +139,7 @@ void CsvColumnReader::add_text(std::string_view cell) {
     if (!column_.texts.push_back(cell)) too_long_ = true;
     return;
   }
-  switch (kind_of(cell, cells_->decimal, cells_->missing, cells_->plain)) {
+  switch (kind_of_cell(cell)) {
     case CellKind::missing:
       column_.texts.push_back("");
       return;
@@ -210,7 +217,7 @@ void CsvColumnReader::narrow(FormatSet formats, std::string_view cell, int64_t l
                        evidence_.example.empty()
                            ? "holds {}, which data.decimal and data.thousands do not allow"
                            : "holds numbers like " + quote_for_message(evidence_.example) +
-                                 ", but {} has other marks: data.decimal and data.thousands set them");
+                                 ", but {} has other marks; write all numbers of the column alike");
   if (rest != evidence_.formats) evidence_.example = cell;
   evidence_.formats = rest;
   settled_ = evidence_.marked && (rest & ~formats_with_decimal(cells_->decimal)) == 0;
@@ -219,8 +226,7 @@ void CsvColumnReader::narrow(FormatSet formats, std::string_view cell, int64_t l
 void CsvColumnReader::note_misfit(std::string_view cell, int64_t line, std::string why) {
   if (column_.kind == CsvColumn::date) {
     // A date of another form than those in the rows above counts as text.
-    ++(kind_of(cell, cells_->decimal, cells_->missing, cells_->plain) == CellKind::number ? numbers_
-                                                                                          : texts_);
+    ++(kind_of_cell(cell) == CellKind::number ? numbers_ : texts_);
   }
   misfit_count_ += misfit_line_ != 0 && cell.substr(0, 100) == misfit_;
   if (misfit_line_ != 0) return;

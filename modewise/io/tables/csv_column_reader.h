@@ -19,6 +19,7 @@ namespace modewise::io {
 struct CsvCells {
   char decimal = '.';
   bool plain = false;               // as CsvOptions::plain_numbers
+  bool magnitudes = true;           // as CsvOptions::magnitudes
   FormatSet allowed = kAllFormats;  // by the options
   MissingValues missing;
 };
@@ -74,6 +75,7 @@ class CsvColumnReader {
 
  private:
   void start(CsvColumn::Kind kind);
+  CellKind kind_of_cell(std::string_view cell) const;
   void add_number(std::string_view cell, int64_t line);
   void add_text(std::string_view cell);
   void count_mark(std::string_view cell, int64_t line);

@@ -71,8 +71,7 @@ TEST_F(CsvSource, OptionsSetTheMarksOfNumbersAndLeaveLinesOut) {
   const std::string open = "a;b\n2,900;1\n2,905;2\n";
   const auto first = [&](const char* decimal, const char* thousands, const std::string& text) {
     ForecastDataConfig config;
-    config.decimal = decimal;
-    config.thousands = thousands;
+    config.marks = {decimal, thousands};
     return value_at(load(text, config), 0);
   };
   EXPECT_EQ(first("auto", ",", open), 2900);
@@ -92,7 +91,7 @@ TEST_F(CsvSource, OptionsSetTheMarksOfNumbersAndLeaveLinesOut) {
         << lines;
   }
   ForecastDataConfig same;
-  same.decimal = same.thousands = ",";
+  same.marks = {",", ","};
   EXPECT_THAT(load_error(ErrorKind::config, "a\n1\n2\n", same),
               HasSubstr("data.thousands and data.decimal are both ','"));
 }
@@ -496,7 +495,7 @@ TEST_F(CsvSource, OptionsOfTablesMakeNumbersATable) {
   config.missing_texts = {"3.5"};
   EXPECT_FALSE(seen_at(load(text, config, "n.txt"), 5));
   config = {};
-  config.decimal = ",";
+  config.marks.decimal = ",";
   EXPECT_EQ(value_at(load("1,5 2,5\n3,5 4,5\n5,5 6,5\n", config, "d.txt"), 3), 4.5);
   config.format = "text";
   EXPECT_THAT(error_of(ErrorKind::config, [&] { load(text, config, "n.txt"); }),

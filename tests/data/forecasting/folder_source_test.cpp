@@ -118,6 +118,22 @@ TEST_F(FolderSource, AColumnOfTextInOneFileIsAnError) {
             "column 'b' holds numbers in p.csv, but text ('x' in line 2) in q.csv");
 }
 
+TEST_F(FolderSource, UnitsOfTheFilesAreCompared) {
+  folder_.write("d/p.csv", "a,b\n1.5 kWh,2\n3.5 kWh,4\n");
+  folder_.write("d/q.csv", "a,b\n1.5 kWh,2\n3.5 kWh,4\n");
+  EXPECT_EQ(load().units, (std::map<std::string, std::string>{{"a", "kWh"}}));
+  folder_.write("d/q.csv", "a,b\n1.5,2\n3.5,4\n");
+  EXPECT_THAT(load().warnings,
+              ElementsAre("column 'a' has no unit, but the unit kWh in the first file: the numbers "
+                          "are taken as they are (1 of 2 files)"));
+  folder_.write("d/q.csv", "a,b\n,2\n,4\n");
+  EXPECT_THAT(load().warnings, testing::IsEmpty());
+  folder_.write("d/q.csv", "a,b\n1.5 MWh,2\n3.5 MWh,4\n");
+  EXPECT_EQ(load_error(ErrorKind::data),
+            "p.csv and q.csv: the unit of column 'a' is kWh in the first and MWh in the second; convert the "
+            "column");
+}
+
 TEST_F(FolderSource, AColumnThatIsEmptyInOneFileIsMissingThere) {
   folder_.write("d/p.csv", "a,b\n1,2\n3,4\n");
   folder_.write("d/q.csv", "a,b\n1,\n3,NA\n");

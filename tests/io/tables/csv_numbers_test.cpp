@@ -90,7 +90,8 @@ TEST(Csv, NamesEachReadingOfWrittenNumbers) {
       "5-\n");
   EXPECT_THAT(table.notes,
               testing::ElementsAre("column 'p': the comma groups thousands",
-                                   "column 'v': K, M and B are read as thousands, millions and billions",
+                                   "column 'v': K, M and B are read as thousands, millions and billions; "
+                                   "data.magnitudes = false reads them as units",
                                    "column 'c': percent signs are left out, the values are in percent",
                                    "column 'a': $ is left out",
                                    "column 'a': 1 number in parentheses read as negative",
@@ -102,6 +103,22 @@ TEST(Csv, NamesEachReadingOfWrittenNumbers) {
   const CsvTable texts = table_of("p,c\n\"41,166.9\",5%\n\"41,134.3\",6%\n", plain);
   EXPECT_EQ(texts.columns[0].kind, CsvColumn::text);
   EXPECT_THAT(texts.notes, testing::IsEmpty());
+}
+
+TEST(Csv, ReadsLettersOfMagnitudesAsUnitsIfAsked) {
+  CsvOptions units;
+  units.magnitudes = false;
+  for (const std::string space : {"", " "}) {
+    const std::string text =
+        "t,x\n1,293.15" + space + "K\n2,294.5" + space + "K\n3,NA\n4,295" + space + "K\n";
+    const CsvTable table = table_of(text, units);
+    EXPECT_EQ(table.columns[1].unit, "K");
+    EXPECT_EQ(table.columns[1].numbers[1], 294.5);
+    EXPECT_EQ(table_of(text).columns[1].numbers[1], 294500);
+  }
+  const CsvTable mixed = table_of("t,x\n1,1.5K\n2,2.5M\n3,3.5K\n", units);
+  EXPECT_EQ(mixed.columns[1].kind, CsvColumn::text);
+  EXPECT_EQ(table_of("t,x\n1,12.5 kWh\n2,13.5 kWh\n", units).columns[1].unit, "kWh");
 }
 
 TEST(Csv, ReadsMarksOfMissingCellsInColumnsOfNumbers) {

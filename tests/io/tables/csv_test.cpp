@@ -300,8 +300,8 @@ TEST(Csv, RefusesWithThePlace) {
        "file:4: column 'a' holds numbers, but '1e999' is not a finite number; one cell "
        "holds it: data.missing_texts = 1e999 reads it as missing"},
       {"decimal comma and decimal point", "x;y\n1,5;2\n2.5;3\n",
-       "file:3: column 'x' holds numbers like '1,5', but '2.5' has other marks: data.decimal and "
-       "data.thousands set them"},
+       "file:3: column 'x' holds numbers like '1,5', but '2.5' has other marks; write all numbers "
+       "of the column alike"},
       {"thousands or decimals", rows + "\"1,000\",6\n",
        "file:4: column 'a' holds '1,000', which can be 1000 or 1: set data.thousands = , if the comma groups "
        "thousands, data.decimal = , if it is the decimal mark"},
