@@ -10,11 +10,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "cli/commands.h"
 #include "modewise/core/error.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/standard_streams.h"
+#include "modewise/data/document_text.h"
 #include "modewise/data/token_mix.h"
 #include "modewise/data/token_set.h"
 #include "modewise/io/utf8.h"
@@ -93,13 +95,26 @@ Json json_of(const TokenizeOptions& options, const Tokenizer& tokenizer, size_t 
   return json;
 }
 
+/// The text of a file as training reads it; of standard input the bytes after a byte order mark.
+std::string text_of(const TokenizeOptions& options) {
+  const std::string& path = options.paths.front();
+  const std::string bytes = read_text(path);
+  if (path == "-") return bytes;
+  std::vector<std::string> notes;
+  const data::DocumentText text(std::as_bytes(std::span(bytes)), path, options.text.allow_binary, notes);
+  for (const std::string& note : notes) spdlog::info("{}", note);
+  require(!text.is_json_lines(), ErrorKind::usage,
+          "{}: the texts of JSON lines are tokenized into a file: --out FILE.safetensors", path);
+  return std::string(text.text());
+}
+
 void show_tokens(const Program& program, const TokenizeOptions& options) {
   const auto tokenizer = text::load_tokenizer(options.tokenizer);
   if (options.decode) {
     decode(program, options, *tokenizer);
     return;
   }
-  const std::string text = read_text(options.paths.front());
+  const std::string text = text_of(options);
   const std::vector<Tokenizer::Id> ids = tokenizer->encode(text);
   std::string shown = options.count    ? fmt::format("{}\n", ids.size())
                       : options.pieces ? ""
@@ -173,8 +188,11 @@ void write_tokens(const Program& program, const TokenizeOptions& options) {
 void tokenize(const Program& program, const TokenizeOptions& options) {
   require(options.decode + options.count + options.pieces + !options.out.empty() < 2, ErrorKind::usage,
           "--pieces, --count, --decode and --out are exclusive: give one");
-  require(!options.out.empty() || !options.mixes(), ErrorKind::usage,
-          "several texts, --shares and --minimum-words need --out FILE");
+  const data::DocumentConfig usual;
+  const bool documents = options.text.field != usual.field || options.text.separator != usual.separator;
+  require(!options.out.empty() || (!options.mixes() && !documents && !options.force), ErrorKind::usage,
+          "several texts, --shares, --minimum-words, --text-field, --separator and --overwrite need --out "
+          "FILE");
   if (options.out.empty())
     show_tokens(program, options);
   else
@@ -215,7 +233,7 @@ void add_tokenize(Program& program) {
   command->add_option("--text-field,--field", options.text.field,
                       "text field of the objects of a .jsonl file");
   command->add_flag("--allow-binary", options.text.allow_binary,
-                    "with --out: accept files other than texts and use their bytes");
+                    "accept files other than texts and use their bytes");
   command
       ->add_option("--separator", options.text.separator,
                    "separator between documents: auto, endoftext, blank, none (default auto)")

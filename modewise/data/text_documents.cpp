@@ -70,15 +70,13 @@ class DocumentReader {
 
   void read(const fs::path& path) {
     if (!fs::is_directory(path)) {
-      read_file(path, config_.separator);
+      read_file(path);
       return;
     }
     std::vector<fs::path> files = data_files_below(path);
     std::sort(files.begin(), files.end());
     require(!files.empty(), ErrorKind::no_input, "there is no file in {}", path.string());
-    // Each file of a folder is one document unless a separator is set.
-    for (const fs::path& file : files)
-      read_file(file, config_.separator == "auto" ? "none" : config_.separator);
+    for (const fs::path& file : files) read_file(file);
   }
 
   int64_t documents = 0, empty = 0;
@@ -93,7 +91,8 @@ class DocumentReader {
     each_(text);
   }
 
-  void read_file(const fs::path& path, const std::string& separator) {
+  void read_file(const fs::path& path) {
+    const std::string& separator = config_.separator;
     const io::MappedFile file(path);
     const DocumentText content(file.bytes(), path.string(), config_.allow_binary, notes_);
     const std::string_view text = content.text();

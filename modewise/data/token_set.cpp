@@ -85,6 +85,35 @@ void deal_documents(const DocumentConfig& config, const TokenFile& file, TokenSe
   take(set.test, train + validation, test);
 }
 
+/// Hash of the tokens of each document.
+std::vector<std::string> document_hashes(const TokenPart& part) {
+  std::vector<std::string> hashes;
+  std::vector<int64_t> ids;
+  for (const TokenSpan& document : part.spans) {
+    ids.resize(static_cast<size_t>(document.size()));
+    part.file->read(document.begin, document.size(), ids.data());
+    hashes.push_back(content_hash(std::as_bytes(std::span(ids))));
+  }
+  return hashes;
+}
+
+/// Warns of test documents that are documents of the other splits.
+void warn_of_copies(TokenSet& set) {
+  if (set.test.spans.empty()) return;
+  std::set<std::string> known;
+  for (const TokenPart* part : {&set.train, &set.validation})
+    for (std::string& hash : document_hashes(*part)) known.insert(std::move(hash));
+  const std::vector<std::string> tested = document_hashes(set.test);
+  const auto copies =
+      std::ranges::count_if(tested, [&](const std::string& hash) { return known.contains(hash); });
+  if (copies > 0)
+    set.warnings.push_back(
+        fmt::format("{}: {} of the {} test documents {} identical to documents of the training or validation "
+                    "split, which "
+                    "makes its results too good",
+                    set.source, copies, tested.size(), is_or_are(copies)));
+}
+
 /// The split of an entry of a folder: a folder test, a file test.txt or wiki.test.tokens; nothing: none.
 std::optional<size_t> split_of_entry(const fs::path& entry) {
   if (fs::is_directory(entry)) return split_of_name(entry.filename().string());
@@ -168,6 +197,19 @@ std::shared_ptr<const TokenFile> load_tokens(const DocumentConfig& config, const
   return file;
 }
 
+TokenPart first_tokens(const TokenPart& part, int64_t count, const text::Tokenizer& tokenizer) {
+  TokenPart out{part.file, {}};
+  for (const TokenSpan& document : part.spans) {
+    TokenSpan span = document;
+    if (span.size() > count) {
+      span = {document.begin, document.begin + count, 0, 0};
+      measure(*part.file, tokenizer, span);
+    }
+    out.spans.push_back(span);
+  }
+  return out;
+}
+
 void split_tokens(const DocumentConfig& config, const std::shared_ptr<const TokenFile>& file,
                   const text::Tokenizer& tokenizer, TokenSet& set) {
   set.train.file = set.validation.file = set.test.file = file;
@@ -212,6 +254,7 @@ TokenSet load_token_set(const DocumentConfig& config, const text::Tokenizer& tok
   require(!set.train.spans.empty(), ErrorKind::data, "{}: there is no text to train on", config.path);
   set.source = config.path;
   set.hash = content_hash(as_bytes(hash));
+  warn_of_copies(set);
   return set;
 }
 

@@ -14,7 +14,7 @@ namespace modewise::data {
 struct TokenSet {
   TokenPart train, validation, test;
   std::string source, hash;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, warnings;
 
   /// "train", "validation", "test", or "all": the whole training file.
   TokenPart part(const std::string& name) const;
@@ -40,6 +40,9 @@ TokenSet load_token_set(const DocumentConfig& config, const text::Tokenizer& tok
 /// these splits, unless config.split is set; a note says so.
 TokenSet load_named_splits(const DocumentConfig& config, const text::Tokenizer& tokenizer,
                            const std::string& tokenizer_path, bool with_test = true);
+
+/// The first `count` tokens of each document.
+TokenPart first_tokens(const TokenPart& part, int64_t count, const text::Tokenizer& tokenizer);
 
 /// Splits the documents of `file` by config: by a permutation keyed by (split_seed, site 5), or by cutting
 /// each document; sizes of cut parts are counted in their decoded text.

@@ -73,9 +73,55 @@ LanguageEvaluation evaluation_of(const EvaluateRequest& request) {
   return out;
 }
 
+void set_text_options(data::DocumentConfig& config, const LanguageEvaluateOptions& options) {
+  if (!options.text_field.empty()) config.field = options.text_field;
+  config.separator = options.separator;
+}
+
+int64_t longest_document(const data::TokenPart& text) {
+  int64_t longest = 0;
+  for (const data::TokenSpan& document : text.spans) longest = std::max(longest, document.size());
+  return longest;
+}
+
+/// Usage errors for options that need another one.
+void refuse_without_effect(const LanguageEvaluation& asked, const EvaluateRequest& request) {
+  const std::vector<std::string>& conventions = asked.measure.conventions;
+  const auto by = [&](const std::string& name) {
+    return std::ranges::find(conventions, name) != conventions.end();
+  };
+  struct Row {
+    std::string option, needs;
+    bool has;
+  };
+  const Row rows[] = {
+      {"stride", "--convention sliding or spread", by("sliding") || by("spread")},
+      {"windows", "--convention spread", by("spread")},
+      {"tokens", "--convention", !conventions.empty()},
+      {"text_field", "--data", !request.data.empty()},
+      {"separator", "--data", !request.data.empty()},
+      {"depths", "--passkey", asked.passkey},
+      {"trials", "--passkey", asked.passkey},
+      {"seed", "--passkey", asked.passkey},
+      {"task_data", "--tasks", !asked.tasks.empty()},
+      {"limit", "--tasks", !asked.tasks.empty()},
+  };
+  for (const Row& row : rows) {
+    const bool given = std::ranges::any_of(
+        request.settings, [&](const std::string& setting) { return setting.starts_with(row.option + "="); });
+    std::string option = row.option;
+    std::ranges::replace(option, '_', '-');
+    require(!given || row.has, ErrorKind::usage, "--{} has no effect without {}", option, row.needs);
+  }
+  require(asked.tasks.empty() || asked.measure.lengths.size() < 2, ErrorKind::usage,
+          "--tasks takes one of --lengths, the maximum tokens of a question");
+}
+
 /// Evaluates the run's own text again, like metrics.json.
-Json own_figures(const LanguageSource& source, const EvaluateRequest& options) {
+Json own_figures(const LanguageSource& source, const EvaluateRequest& options,
+                 const LanguageEvaluateOptions& measure) {
   LanguageModelingRun& run = *source.run;
+  if (!options.data.empty()) set_text_options(run.config.data, measure);
   DataRequest samples;
   samples.path = options.data;
   run.load(samples);
@@ -142,8 +188,7 @@ data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEval
   data::TextConfig config;
   if (source.run) config = source.run->config.data;
   config.path = options.data;
-  if (!options.text_field.empty()) config.field = options.text_field;
-  config.separator = options.separator;
+  set_text_options(config, options);
   std::vector<std::string> notes;
   const auto file =
       data::load_tokens(config, config.path, *source.tokenizer, source.tokenizer->file().string(), notes);
@@ -166,9 +211,11 @@ Json evaluate_language(const LanguageSource& source, const LanguageEvaluateOptio
   return evaluate_text(source, evaluation_text(source, options), options);
 }
 
-Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
+Json evaluate_text(const LanguageSource& source, const data::TokenPart& whole,
                    const LanguageEvaluateOptions& options) {
-  require(!text.spans.empty(), ErrorKind::data, "there is no text in the {} split", options.split);
+  require(!whole.spans.empty(), ErrorKind::data, "there is no text in the {} split", options.split);
+  const data::TokenPart text =
+      options.max_tokens > 0 ? data::first_tokens(whole, options.max_tokens, *source.tokenizer) : whole;
   const models::LanguageModelConfig& config = source.model->config();
   const std::vector<int64_t> lengths = wanted_lengths(source, options);
   Json json = {{"model", source.name},        {"attention", config.attention.type},
@@ -185,13 +232,12 @@ Json evaluate_text(const LanguageSource& source, const data::TokenPart& text,
     one.stride = std::min(options.stride, std::max<int64_t>(1, length - 1));
     one.windows = options.windows;
     one.longest = *std::max_element(lengths.begin(), lengths.end());
-    one.max_tokens = options.max_tokens;
     json["results"].push_back(
         to_json(measure_perplexity(*model, text, prefix_token(source, options, convention), one)));
   };
   for (const std::string& convention : options.conventions) {
     if (convention == "stream")
-      measure(convention, std::max(config.context, text.tokens()));
+      measure(convention, std::max(config.context, longest_document(text)));
     else
       for (const int64_t length : lengths) measure(convention, length);
   }
@@ -293,8 +339,11 @@ Result evaluate_language_model(const EvaluateRequest& request) {
           "{} was trained on key-value recall: it cannot be evaluated on text", source.name);
   if (measure.conventions.empty() && !other && !recall && (asked || !source.run))
     measure.conventions = {"sliding"};
+  LanguageEvaluation effective = wanted;
+  effective.measure = measure;
+  refuse_without_effect(effective, request);
   Json result = {{"model", source.name}};
-  if (!asked && source.run && !other) result["own"] = own_figures(source, request);
+  if (!asked && source.run && !other) result["own"] = own_figures(source, request, measure);
   if (recall && asked) result["recall"] = evaluate_recall(source, measure);
   if (!measure.conventions.empty()) result["perplexity"] = evaluate_language(source, measure);
   if (wanted.passkey) result["passkey"] = passkeys(source, wanted);

@@ -69,6 +69,7 @@ std::string greedy_text(models::LanguageModel& model, const text::Tokenizer& tok
   Ids ids;
   std::string text;
   while (std::ssize(text) < max_bytes && std::ssize(ids) < 4 * max_bytes) {
+    require_finite(logits.amax().item<double>());
     const auto id = logits.argmax(-1).item<int64_t>();
     ids.push_back(static_cast<text::Tokenizer::Id>(id));
     if (models::ends_text(ids.back(), tokenizer, end_ids)) break;

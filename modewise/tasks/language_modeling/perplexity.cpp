@@ -80,12 +80,8 @@ class DocumentTokens {
  public:
   DocumentTokens(const data::TokenPart& part, const PerplexityOptions& options) : part_(part) {
     for (const data::TokenSpan& span : part.spans) {
-      const int64_t n = options.max_tokens > 0 ? std::min(options.max_tokens, span.size()) : span.size();
       begins_.push_back(span.begin);
-      sizes_.push_back(n);
-      const double share = span.size() > 0 ? static_cast<double>(n) / static_cast<double>(span.size()) : 0;
-      bytes_ += std::llround(share * static_cast<double>(span.bytes));
-      words_ += std::llround(share * static_cast<double>(span.words));
+      sizes_.push_back(span.size());
     }
     if (options.convention != "halves") return;
     for (size_t i = 0; i < sizes_.size(); ++i) joined_.push_back(i == 0 ? 0 : joined_.back() + sizes_[i - 1]);
@@ -95,8 +91,8 @@ class DocumentTokens {
   std::vector<int64_t> sizes() const {
     return joined_.empty() ? sizes_ : std::vector<int64_t>{joined_.back()};
   }
-  int64_t bytes() const { return bytes_; }
-  int64_t words() const { return words_; }
+  int64_t bytes() const { return part_.bytes(); }
+  int64_t words() const { return part_.words(); }
 
   void read(size_t document, int64_t begin, int64_t count, int64_t* out) const {
     if (joined_.empty()) {
@@ -117,7 +113,6 @@ class DocumentTokens {
  private:
   const data::TokenPart& part_;
   std::vector<int64_t> begins_, sizes_, joined_;
-  int64_t bytes_ = 0, words_ = 0;
 };
 
 class PerplexityMeter {
@@ -149,6 +144,7 @@ class PerplexityMeter {
  private:
   void add_window(const at::Tensor& losses, int64_t scored) {
     const double sum = ordered_sum(losses);
+    require_finite(sum);
     result_.scores.loss += sum;
     result_.scores.tokens += scored;
     result_.window_loss += sum / static_cast<double>(scored);

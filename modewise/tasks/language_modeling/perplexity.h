@@ -31,7 +31,6 @@ struct PerplexityOptions {
   int64_t stride = 256;
   int64_t windows = 16;         // of spread
   int64_t longest = 0;          // of spread: the longest compared length
-  int64_t max_tokens = 0;       // maximum per document; 0: all
   int64_t batch_tokens = 8192;  // maximum tokens of a batch of windows of equal length
 };
 

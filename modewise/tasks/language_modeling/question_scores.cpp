@@ -82,7 +82,7 @@ ChoiceScore score_choice(models::LanguageModel& model, const text::Tokenizer& to
   const at::Tensor losses = losses_of(model, batch);
   ChoiceScore score;
   for (int64_t row = 0; row < rows; ++row)
-    score.log_likelihoods.push_back(-ordered_sum(losses.select(0, row)));
+    require_finite(score.log_likelihoods.emplace_back(-ordered_sum(losses.select(0, row))));
   const auto per_character = [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     return score.log_likelihoods[at] / static_cast<double>(std::max<int64_t>(1, item.lengths[at]));

@@ -197,6 +197,13 @@ class Template {
   std::string text_, source_;
 };
 
+/// The context of the options, or the prompt, after the task's filters.
+std::string context_text(const QuestionTask& task, const Question& question, const std::string& source) {
+  std::string text = Template(task.context, source).text(question);
+  for (const std::string& filter : task.context_filters) text = filtered(std::move(text), filter, source);
+  return text;
+}
+
 std::vector<std::string> all_texts(const std::vector<std::string>& templates, const Question& question,
                                    const std::string& source) {
   std::vector<std::string> out;
@@ -228,7 +235,7 @@ ChoiceItem choice_item(const QuestionTask& task, const Question& question, const
   ChoiceItem item;
   item.options = all_texts(task.choices, question, source);
   if (task.contexts.empty()) {
-    item.contexts.assign(item.options.size(), Template(task.context, source).text(question));
+    item.contexts.assign(item.options.size(), context_text(task, question, source));
   } else {
     item.contexts = all_texts(task.contexts, question, source);
     if (item.options.size() == 1) item.options.assign(item.contexts.size(), item.options.front());
@@ -248,7 +255,7 @@ ChoiceItem choice_item(const QuestionTask& task, const Question& question, const
 
 GenerateItem generate_item(const QuestionTask& task, const Question& question, const std::string& source) {
   GenerateItem item;
-  item.prompt = Template(task.context, source).text(question);
+  item.prompt = context_text(task, question, source);
   item.answers = task.answers.empty() ? std::vector<std::string>{Template(task.answer, source).text(question)}
                                       : all_texts(task.answers, question, source);
   item.classes = all_texts(task.classes, question, source);
@@ -320,6 +327,7 @@ void QuestionTask::fields(Fields& f) {
         {.one_of = {"choice", "generate"}});
   f.add("data", data, "JSONL file, one object per question");
   f.add("context", context, "template of the context of the options, or of the prompt");
+  f.add("context_filters", context_filters, "filters of the whole context");
   f.add("contexts", contexts, "templates of contexts, one per option");
   f.add("choices", choices, "templates of the options");
   f.add("separator", separator, "separator between context and option");

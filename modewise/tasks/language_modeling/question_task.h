@@ -25,7 +25,8 @@ namespace modewise::tasks {
 
 struct QuestionTask {
   std::string name, kind = "choice", data;
-  std::string context;                 // before the option, or the prompt
+  std::string context;                       // before the option, or the prompt
+  std::vector<std::string> context_filters;  // of the whole context
   std::vector<std::string> contexts;   // one per option if they differ (WinoGrande); then context is empty
   std::vector<std::string> choices;    // options; a single one if contexts differ
   std::string separator = " ";         // between context and option

@@ -70,7 +70,8 @@ Json LanguageModelingRun::describe() const {
           {"train", describe_part(data.set.train)},
           {"validation", describe_part(data.set.validation)},
           {"test", describe_part(data.set.test)},
-          {"notes", data.set.notes}};
+          {"notes", data.set.notes},
+          {"warnings", data.set.warnings}};
 }
 
 void LanguageModelingRun::restore(const Json& /*json*/, const std::string& /*file*/) {
@@ -86,6 +87,7 @@ void LanguageModelingRun::announce() {
     return;
   }
   for (const std::string& note : data.set.notes) spdlog::info("{}", note);
+  for (const std::string& warning : data.set.warnings) spdlog::warn("{}", warning);
   const auto tokens = [](const data::TokenPart& part) { return report::Cell::count(part.tokens()).text(); };
   spdlog::info("{}: {}; {} training tokens in {} documents, {} validation, {}; {}", data.set.source,
                data.tokenizer->name(), tokens(data.set.train), data.set.train.spans.size(),

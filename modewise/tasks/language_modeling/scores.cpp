@@ -114,6 +114,11 @@ at::Tensor losses_of(models::LanguageModel& model, const data::TokenBatch& batch
   return losses_of(model, model.hidden(batch.inputs), batch.targets);
 }
 
+void require_finite(double output) {
+  require(std::isfinite(output), ErrorKind::data,
+          "the model's outputs are not finite: its weights overflow or are damaged");
+}
+
 double ordered_sum(const at::Tensor& losses) {
   const at::Tensor flat = losses.contiguous();
   const float* values = flat.const_data_ptr<float>();

@@ -38,6 +38,9 @@ at::Tensor losses_of(models::LanguageModel& model, const data::TokenBatch& batch
 /// The same from hidden states on the model's device.
 at::Tensor losses_of(const models::LanguageModel& model, const at::Tensor& hidden, const at::Tensor& targets);
 
+/// Throws data for an output of the model that is not finite.
+void require_finite(double output);
+
 /// Sum of losses in order, in float64.
 double ordered_sum(const at::Tensor& losses);
 

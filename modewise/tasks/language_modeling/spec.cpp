@@ -34,6 +34,7 @@ Result describe_data(const Settings& given) {
   if (run.data.is_recall()) return Result(std::move(json));
   std::string text = fmt::format("{}: {}\n", run.data.set.source, run.data.tokenizer->name());
   for (const std::string& note : run.data.set.notes) text += "note: " + note + "\n";
+  for (const std::string& warning : run.data.set.warnings) text += "warning: " + warning + "\n";
   report::Table table({{"split"}, {"documents"}, {"tokens"}, {"bytes"}, {"words"}, {"bytes per token"}});
   for (const char* part : {"train", "validation", "test"}) {
     const Json& one = json[part];

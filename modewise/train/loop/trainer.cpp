@@ -317,6 +317,10 @@ double Trainer::backward_step(Prefetcher& batches) {
 
 void Trainer::loss_diverged(double loss) const {
   const std::string name = first_not_finite(optimizer_.parameters(), true);
+  require(state_.step > 0 || name.empty(), ErrorKind::data,
+          "parameter '{}' is not finite before the first step: the weights that the training starts from are "
+          "damaged",
+          name);
   diverged(fmt::format("the loss is {}{}", loss,
                        name.empty() ? "" : fmt::format(" and parameter '{}' is not finite", name)));
 }

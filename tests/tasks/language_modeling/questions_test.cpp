@@ -83,7 +83,8 @@ TEST_F(QuestionFiles, ChoicesAreComparedByTheLikelihoodOfTheirOwnTokens) {
 TEST_F(QuestionFiles, InstalledTasksReadTheirLayouts) {
   write(
       "hellaswag_val.jsonl",
-      R"({"activity_label": "Roof", "ctx_a": "A man [x] sits.", "ctx_b": "he", "endings": ["is [title] a", "b"], "label": "1"})");
+      R"({"activity_label": "Roof", "ctx_a": "A man [x] sits.", "ctx_b": "he", "endings": ["is [title] a", "b"], "label": "1"}
+{"activity_label": "Home", "ctx_a": "[header] How to wash [title] Take water. [step] Use it.", "ctx_b": "", "endings": ["a", "b"], "label": "0"})");
   write("piqa_valid.jsonl", R"({"goal": "open", "sol1": "push", "sol2": "pull", "label": 0})");
   write("winogrande_dev.jsonl",
         R"({"sentence": "Ann met Bo since _ was late.", "option1": "Ann", "option2": "Bo", "answer": "2"})");
@@ -122,6 +123,8 @@ TEST_F(QuestionFiles, InstalledTasksReadTheirLayouts) {
   EXPECT_EQ(hellaswag.contexts[0], "Roof: A man sits. He");
   EXPECT_EQ(hellaswag.options[0], " is. a");
   EXPECT_EQ(hellaswag.right, 1);
+  // lm-eval's preprocess cleans the activity and both contexts as one text.
+  EXPECT_EQ(load("lm_eval/hellaswag").choices.at(1).contexts[0], "Home: How to wash. Take water. Use it.");
   EXPECT_EQ(load("lm_eval/piqa").choices.at(0).options[1], " pull");
   const ChoiceItem winogrande = load("lm_eval/winogrande").choices.at(0);
   EXPECT_EQ(winogrande.contexts[1], "Ann met Bo since Bo");

@@ -1,0 +1,114 @@
+"""What `evaluate` of a language model reads, counts and refuses."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from cli_helpers import fails, ok
+from test_generate import small_folder
+
+WORDS = "once upon a time there was a model of bytes and it read every text to its end".split()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return small_folder(tmp_path_factory.mktemp("models") / "plain")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "train.txt").write_text(" ".join(WORDS * 30))
+    ok("train", "language", "--data", folder / "train.txt", "--out", folder / "run", "--set", "model.context=32", "--set", "model.width=16",
+       "--set", "model.layers=1", "--set", "train.max_steps=1", "--set", "output.report=false", "--threads", 1)  # fmt: skip
+    return folder / "run"
+
+
+def perplexities(model, path, *options):
+    made = json.loads(ok("evaluate", model, "--tokenizer", "bytes", "--data", path, *options, "--json").stdout)
+    return made["perplexity"] if "perplexity" in made else made
+
+
+def test_the_text_of_a_run_is_read_by_its_options(run, tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "other", "foo": " ".join(WORDS)}) + "\n")
+    (tmp_path / "b.txt").write_text("one two\n\nthree four\n")
+    bytes_of = [json.loads(ok("evaluate", run, "--data", tmp_path / "a.jsonl", *options, "--json").stdout)["own"]["scores"]["bytes"]
+                for options in ([], ["--text-field", "foo"])]  # fmt: skip
+    assert bytes_of == [len("other"), len(" ".join(WORDS))]
+    scores = json.loads(ok("evaluate", run, "--data", tmp_path / "b.txt", "--separator", "blank", "--json").stdout)["own"]["scores"]
+    assert scores["bytes"] == len("one two") + len("three four")
+
+
+@pytest.mark.parametrize("options, needs", [(["--tokens", 100], "--convention"), (["--stride", 4], "--convention sliding or spread"),
+    (["--convention", "rolling", "--windows", 4], "--convention spread"), (["--text-field", "foo"], "--data"), (["--separator", "blank"], "--data"),
+    (["--depths", "0.5"], "--passkey"), (["--trials", 2], "--passkey"), (["--limit", 2], "--tasks"), (["--task-data", "."], "--tasks")])  # fmt: skip
+def test_options_without_effect_are_refused(run, options, needs):
+    fails(2, f"{options[-2]} has no effect without {needs}", arguments=["evaluate", run, *options])
+
+
+def test_bytes_and_words_are_those_of_the_first_tokens(model, tmp_path):
+    """Bytes as tokens: 100 tokens are 100 bytes, also where the text behind them has longer words."""
+    (tmp_path / "a.txt").write_text("a b c " * 20 + "é" * 500)
+    made = perplexities(model, tmp_path / "a.txt", "--convention", "stream", "--tokens", 100)
+    assert made["bytes"] == made["tokens"] == 100
+    one = made["results"][0]
+    assert one["bytes"] == 100 and one["bits_per_byte"] == pytest.approx(one["loss"] * one["tokens"] / 100 / math.log(2), rel=1e-6)
+    assert one["words"] == len(("a b c " * 20)[:100].split(" "))
+
+
+def test_a_stream_is_stretched_for_its_longest_document(model, tmp_path):
+    rows = [" ".join(WORDS[:8])] * 10
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
+    plain, scaled = (perplexities(model, tmp_path / "a.jsonl", "--convention", "stream", *rope) for rope in ([], ["--rope", "linear"]))
+    assert plain["tokens"] > 128  # the context
+    assert plain["results"][0]["loss"] == scaled["results"][0]["loss"]
+    (tmp_path / "long.jsonl").write_text(json.dumps({"text": " ".join(WORDS * 3)}) + "\n")
+    plain, scaled = (perplexities(model, tmp_path / "long.jsonl", "--convention", "stream", *rope) for rope in ([], ["--rope", "linear"]))
+    assert plain["results"][0]["loss"] != scaled["results"][0]["loss"]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_weights_that_are_not_finite_have_no_scores(value, tmp_path):
+    from safetensors.numpy import load_file, save_file
+
+    broken = small_folder(tmp_path / "m")
+    weights = load_file(broken / "model.safetensors")
+    weights["model.norm.weight"] = np.where(np.arange(32) == 3, value, 1).astype("f4")
+    save_file(weights, broken / "model.safetensors")
+    (tmp_path / "a.txt").write_text(" ".join(WORDS * 10))
+    (tmp_path / "q.jsonl").write_text(json.dumps({"q": "a", "options": ["x", "y"], "answer": 1}) + "\n")
+    (tmp_path / "q.toml").write_text('kind = "choice"\ndata = "q.jsonl"\ncontext = "{q}"\nchoices = ["{options}"]\n')
+    sentence = "the model's outputs are not finite: its weights overflow or are damaged"
+    for options in (["--data", tmp_path / "a.txt", "--convention", "rolling"], ["--tasks", tmp_path / "q.toml"], ["--passkey", "--trials", 1, "--lengths", 256]):
+        fails(65, sentence, arguments=["evaluate", broken, "--tokenizer", "bytes", *options])
+    fails(65, "is not finite before the first step: the weights that the training starts from are damaged",
+          arguments=["train", "language", "--data", tmp_path / "a.txt", "--init", broken, "--tokenizer", "bytes", "--out", tmp_path / "run", "--no-test"])  # fmt: skip
+
+
+def test_test_texts_that_were_trained_on_are_counted(tmp_path):
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": f"{word} " * 40}) + "\n" for word in WORDS[:6]))
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"text": f"{word} " * 40}) + "\n" for word in [*WORDS[:2], "new"]))
+    said = ok("data", "show", tmp_path / "a.jsonl", "--task", "language_modeling", "--set", f"data.test={tmp_path / 'b.jsonl'}").stdout
+    assert "2 of the 3 test documents are identical to documents of the training or validation split" in said
+
+
+def test_lines_of_end_of_text_separate_the_files_of_a_folder(tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("one\n<|endoftext|>\ntwo\n")
+    (tmp_path / "texts" / "b.txt").write_text("three\n\nfour\n")
+    made = json.loads(ok("tokenize", tmp_path / "texts", "--out", tmp_path / "t.safetensors", "--json").stdout)
+    assert (made["documents"], made["bytes"]) == (3, len("one" "two" "three\n\nfour\n"))
+
+
+def test_tokenize_reads_files_as_training_does(tmp_path):
+    text = " ".join(WORDS)
+    (tmp_path / "a.txt").write_bytes(text.encode("utf-16"))
+    assert ok("tokenize", tmp_path / "a.txt", "--count").stdout.strip() == str(len(text))
+    (tmp_path / "b.bin").write_bytes(bytes(range(256)))
+    fails(65, "b.bin", arguments=["tokenize", tmp_path / "b.bin", "--count"])
+    assert ok("tokenize", tmp_path / "b.bin", "--count", "--allow-binary").stdout.strip() == "256"
+    (tmp_path / "c.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    fails(2, "the texts of JSON lines are tokenized into a file: --out FILE.safetensors", arguments=["tokenize", tmp_path / "c.jsonl"])
+    fails(2, "--text-field, --separator and --overwrite need --out FILE", arguments=["tokenize", tmp_path / "a.txt", "--separator", "blank"])
