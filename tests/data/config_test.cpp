@@ -92,7 +92,7 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
                           "missing_values", "intensity auto|unit|range|volume|none", "intensity_range"));
   EXPECT_THAT(
       fields_in(AugmentConfig()),
-      ElementsAre("flip_axes 0…15", "rotate90_axes 0…2", "shift 0…1024", "rotate 0…180", "scale 0…0.9",
+      ElementsAre("flip_axes 0…15", "rotate90_axes 0…2", "shift 0…1024", "rotate -1…180", "scale 0…0.9",
                   "stretch 0…0.9", "interpolation auto|linear|nearest", "shape_transform", "contrast 0…1",
                   "brightness 0…1000000", "noise 0…1000000", "erase 0…1"));
 }

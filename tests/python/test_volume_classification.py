@@ -2,6 +2,7 @@
 import gzip
 import json
 import struct
+import tomllib
 
 import numpy as np
 import pytest
@@ -56,6 +57,38 @@ def test_a_run_learns_and_keeps_its_files(run):
     page = (run / "report.html").read_text()
     for words in ("ROC", "Lowest and highest scores", "Attention maps", "Settings"):
         assert words in page
+
+
+def write_npy(path, images, labels):
+    np.save(path, images)
+    path.with_suffix(".csv").write_text("label\n" + "".join(f"{label}\n" for label in labels[:, 0]))
+    return path, "--labels", path.with_suffix(".csv")
+
+
+@pytest.mark.parametrize("kind", ["<u2", ">u2", "<u4", "<u8", "<i2", "<i8", "?", "<f2", "<f8"])
+def test_voxels_of_any_type_train_alike(tmp_path, kind):
+    images, labels = volumes(40, 0)
+    images = images > 100 if kind == "?" else images
+    best = []
+    for number, values in enumerate((images.astype(kind), images.astype("<f4"))):
+        (tmp_path / str(number)).mkdir()
+        ok(*train(*write_npy(tmp_path / str(number) / "v.npy", values, labels), "--epochs", 1, "--set", "data.intensity=volume"))
+        best.append(json.loads((tmp_path / str(number) / "out" / "metrics.json").read_text())["best"])
+    assert best[0] == best[1]
+
+
+@pytest.mark.parametrize("shape, channels", [((8, 8), "none"), ((8, 8, 3), "last"), ((2, 3, 4, 5), "none"), ((8, 8, 8), "none")])
+def test_only_volumes_of_three_axes_are_rotated(tmp_path, shape, channels):
+    images, labels = np.random.default_rng(0).random((40, *shape), dtype="f4"), volumes(40, 0)[1]
+    axes = len(shape) - (channels == "last")
+    options = [*write_npy(tmp_path / "v.npy", images, labels), "--epochs", 1, "--set", "data.intensity=none", "--set", f"data.channels={channels}"]
+    if axes > 3:
+        fails(78, '"linear" is for any number', arguments=train(*options))
+        options += ["--set", "model.patch.embedding=linear", "--overwrite"]
+    ok(*train(*options))
+    assert tomllib.loads((tmp_path / "out" / "config.toml").read_text())["augment"]["rotate"] == (15 if axes == 3 else 0)
+    if axes != 3:
+        fails(78, f"are for volumes with 3 axes, these have {axes}", arguments=train(*options, "--set", "augment.rotate=5", "--overwrite"))
 
 
 @pytest.mark.parametrize(("size", "patch"), [(16, 2), (64, 8)])

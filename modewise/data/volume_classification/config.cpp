@@ -66,7 +66,9 @@ void AugmentConfig::fields(Fields& f) {
   f.add("rotate90_axes", quarter_rotations, "axes of random rotations by multiples of 90 degrees",
         {.min = 0, .max = 2});
   f.add("shift", shift, "maximum shift along each axis in voxels", {.min = 0, .max = 1024});
-  f.add("rotate", rotate, "maximum rotation about each axis in degrees", {.min = 0, .max = 180});
+  f.add("rotate", rotate,
+        "maximum rotation about each axis in degrees; -1: 15 for volumes with 3 axes, else 0",
+        {.min = AugmentConfig::kOpenRotation, .max = 180});
   f.add("scale", scale, "maximum relative change of size", {.min = 0, .max = 0.9});
   f.add("stretch", stretch, "maximum relative change of size along each axis independently",
         {.min = 0, .max = 0.9});
@@ -80,6 +82,10 @@ void AugmentConfig::fields(Fields& f) {
   f.add("brightness", brightness, "maximum change added to all values", {.min = 0, .max = 1e6});
   f.add("noise", noise, "standard deviation of the noise added to each voxel", {.min = 0, .max = 1e6});
   f.add("erase", erase, "fraction of training samples with a random box set to 0", {.min = 0, .max = 1});
+}
+
+void AugmentConfig::choose_rotation(int64_t axes) {
+  if (rotate < 0) rotate = axes == 3 ? 15 : 0;
 }
 
 }  // namespace modewise::data

@@ -41,10 +41,12 @@ struct VolumeConfig {
 };
 
 struct AugmentConfig {
+  static constexpr double kOpenRotation = -1;  // 15 for volumes with 3 axes, 0 for others
+
   std::vector<int64_t> flips;              // axes flipped, each in half of the samples
   std::vector<int64_t> quarter_rotations;  // axes of random rotations by 0, 90, 180 or 270 degrees
   int64_t shift = 0;                       // maximum shift along each axis, in voxels
-  double rotate = 0;                       // maximum rotation about each axis, in degrees
+  double rotate = 0;                       // maximum rotation about each axis, in degrees; kOpenRotation
   double scale = 0;                        // maximum relative change of size
   double stretch = 0;                      // maximum relative change of size along each axis independently
   std::string interpolation = "auto";      // linear, nearest; auto: nearest if two_valued
@@ -55,6 +57,8 @@ struct AugmentConfig {
   double erase = 0;                        // fraction of samples with a random box set to 0
 
   void fields(Fields& f);
+  /// Sets an open rotation for volumes with this number of axes.
+  void choose_rotation(int64_t axes);
 };
 
 }  // namespace modewise::data

@@ -314,12 +314,13 @@ LabelledBatch gather_volumes(const VolumeSet& set, std::span<const int64_t> samp
 bool two_valued(const VolumeSet& set) {
   double minimum = std::numeric_limits<double>::infinity(), maximum = -minimum;
   for (const int64_t i : set.train) {
-    const auto [low, high] = set.volumes[static_cast<size_t>(i)].aminmax();
+    const auto [low, high] = set.volumes[static_cast<size_t>(i)].to(at::kDouble).aminmax();
     minimum = std::min(minimum, low.item<double>());
     maximum = std::max(maximum, high.item<double>());
   }
   return std::all_of(set.train.begin(), set.train.end(), [&](int64_t i) {
-    const at::Tensor& volume = set.volumes[static_cast<size_t>(i)];
+    const at::Tensor volume =
+        set.volumes[static_cast<size_t>(i)].to(at::kDouble);  // wide integers have no eq
     return volume.eq(minimum).logical_or(volume.eq(maximum)).all().item<bool>();
   });
 }

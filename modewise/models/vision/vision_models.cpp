@@ -28,6 +28,11 @@ void check_patches(const VisionModelConfig& config, const VisionShape& shape, co
             "{}: patch.size = {} is larger than the {} voxels along axis {}", source, along[i], shape.size[i],
             i);
   if (config.patch.embedding != "stem") return;
+  require(
+      shape.size.size() <= 3, ErrorKind::config,
+      "{}: patch.embedding = \"stem\" is for up to 3 axes, but the samples have {}; \"linear\" is for any "
+      "number",
+      source, shape.size.size());
   const bool equal = std::all_of(along.begin(), along.end(), [&](int64_t p) { return p == along.front(); });
   require(equal && along.front() >= 2 && (along.front() & (along.front() - 1)) == 0, ErrorKind::config,
           "{}: patch.embedding = \"stem\" needs one patch.size that is a power of 2, got [{}]", source,

@@ -25,7 +25,7 @@ void VolumeClassificationOutput::fields(Fields& f) {
 VolumeClassificationConfig::VolumeClassificationConfig() {
   // Safe for any orientation: flips, 90° rotations and scaling are off by default.
   augment.shift = 2;
-  augment.rotate = 15;
+  augment.rotate = data::AugmentConfig::kOpenRotation;
   train.epochs = train::TrainConfig::kOpenEpochs;
   train.patience = 0;
   train.ema_decay = 0.98;

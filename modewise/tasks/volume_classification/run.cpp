@@ -48,6 +48,7 @@ void VolumeClassificationRun::load_training_samples(bool with_test) {
   take(std::move(set));
   if (config.augment.interpolation == "auto")
     config.augment.interpolation = data::two_valued(this->set()) ? "nearest" : "linear";
+  config.augment.choose_rotation(this->set().modes());
   choose_epochs(config.train, std::ssize(this->set().train), kUsualVolumeEpochs);
   require(config.model.vit.from.empty(), ErrorKind::config,
           "model: vit.from is an option of `train classify-images`, not of volumes");
