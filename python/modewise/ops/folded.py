@@ -41,12 +41,12 @@ def tensor_attention(
     "lambda" (LM-Infinite: the last tokens and the first `sinks`), "axial" (Eqs. 3 and 4), "pooled" (Fig. 2), "random",
     "topk". `fold` n_1 … n_m, n_1 = 0: as large as needed; `modes`: the number of last modes of axial and pooled, 0: all;
     `window`: attended tokens (summary, 0: 2·n_m); `density`: fraction of the tokens attended to by random, topk, window;
-    `causal` False for encoders; `scale` of the logits, 0: 1/√d.
+    `causal` False for encoders (summary and lambda are causal all the same); `scale` of the logits, 0: 1/√d.
 
     latents [m−1, G, r, d], type summary: latents[l] are the r queries that summarise blocks of level l+1. frequencies
     [levels, d/2] float64, radians per position, with `gains` of cos and sin per level: rotary embedding; positions [n]
-    int64, None: 0 … n−1. token_mask [B, n] bool, True = valid. `dropout` of the weights, drawn by `seed`, `step`, `site`,
-    without a seed by torch's generator. ValueError for invalid shapes or options.
+    int64, None: 0 … n−1. token_mask [B, n] bool, True = valid. `dropout` of the weights (not for summary, lambda
+    and causal window), drawn by `seed`, `step`, `site`, without a seed by torch's generator. ValueError for invalid shapes or options.
 
     Parameters
     ----------

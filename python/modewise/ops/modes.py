@@ -182,8 +182,8 @@ def kronecker_attention(
     """Kronecker attention: one attention matrix S_i per mode, applied as mode products (HOT, Eqs. 3 to 9).
 
     x [B, N_1 … N_k, D] is pooled onto each mode (`pooling` "sum" or "mean"), projected by query_weight, query_bias,
-    key_weight, key_bias, normed by query_norm_weight, query_norm_bias, key_norm_weight, key_norm_bias, rotated;
-    S_i = softmax(q kᵀ / √d), d = D / heads. The S_i are applied to the projected value [B, N_1 … N_k, D] ->
+    key_weight, key_bias (a sum has the bias once for each of its cells), normed by query_norm_weight, query_norm_bias,
+    key_norm_weight, key_norm_bias, rotated; S_i = softmax(q kᵀ / √d), d = D / heads. The S_i are applied to the projected value [B, N_1 … N_k, D] ->
     [B, N_1 … N_k, D].
 
     Weights [k·D, D] mode-major and biases [k·D], or [D, D] and [D] with `share_modes`; norms [d]. `combine`:
