@@ -1,6 +1,7 @@
-"""The device of a torch module by its name, with the sentences of the program for devices that are missing."""
+"""The device of a torch module by its name, with the sentences of the program for devices that are missing, and its results on the CPU."""
 
 import torch
+from torch import Tensor
 
 from modewise.errors import ConfigError
 
@@ -24,3 +25,15 @@ def torch_device(name: str) -> torch.device:
     elif device.type not in ("cpu", torch._C._get_privateuse1_backend_name()):
         raise ConfigError(f"device '{name}': expected auto, cpu, cuda or cuda:N")
     return device
+
+
+def device_of(module: torch.nn.Module) -> torch.device:
+    """Device of the first parameter; the CPU for a module without any."""
+    return next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
+
+
+def on_cpu(module: torch.nn.Module, *inputs: Tensor | None) -> Tensor:
+    """The result, on the CPU, of inputs moved to the device of the module."""
+    device = device_of(module)
+    out: Tensor = module(*(None if one is None else one.to(device) for one in inputs))
+    return out.cpu()

@@ -14,12 +14,12 @@ from torch import Tensor
 from modewise import tasks
 from modewise._aliases import member
 from modewise.calibration import Calibration, window_std
-from modewise.devices import torch_device
+from modewise.devices import device_of, on_cpu, torch_device
 from modewise.errors import DataError, UsageError
+from modewise.loaded_classifier import LoadedClassifier
 from modewise.models.forecast import Forecaster, ForecastShape
 from modewise.models.forecast_config import make_forecaster
 from modewise.models.language import LanguageModel
-from modewise.models.volumes import VisionShape, make_classifier
 from modewise.run_folder import RunFolder
 
 Array = npt.NDArray[Any]
@@ -72,8 +72,10 @@ class LoadedForecaster:
             future_covariate_modes=data.get("ahead", {}).get("modes", 0))  # fmt: skip
 
     def scaled(self, values: Array) -> tuple[Tensor, Tensor | None]:
-        """The last `lookback` rows of values [T, N_1 … N_j], NaN where missing, as past [1, N_1 … N_j, L] and observed."""
-        window = self._checked(values)[-self.shape.lookback :]
+        """The last `lookback` rows of values [T, N_1 … N_j], NaN where missing, as past [1, N_1 … N_j, L] and observed, which is None if
+        all of the values are."""
+        rows = self._checked(values)
+        window = rows[-self.shape.lookback :]
         seen = np.isfinite(window)
         if not self.shape.missing and not seen.all():
             raise DataError(f"{self.path}: {int((~seen).sum())} values are missing in the last {self.shape.lookback} rows, but "
@@ -82,7 +84,8 @@ class LoadedForecaster:
             past = np.where(seen, (window - self.mean) / self.std, 0).astype(np.float32)
         if not np.isfinite(past).all():
             raise DataError(f"{self.path}: scaled values exceed the range of 32-bit floats")
-        observed = torch.from_numpy(np.ascontiguousarray(np.moveaxis(seen, 0, -1)))[None] if not seen.all() else None
+        masked = self.shape.missing and not np.isfinite(rows).all()
+        observed = torch.from_numpy(np.ascontiguousarray(np.moveaxis(seen, 0, -1)))[None] if masked else None
         return torch.from_numpy(np.ascontiguousarray(np.moveaxis(past, 0, -1)))[None], observed
 
     def _checked(self, values: Array) -> Array:
@@ -94,14 +97,20 @@ class LoadedForecaster:
             raise DataError(f"values must be [{wanted}], got {list(array.shape)}")
         if array.shape[0] < self.shape.lookback:
             raise DataError(f"values have {array.shape[0]} rows, but the lookback of the model is {self.shape.lookback} rows")
-        return array.astype(np.float64, copy=False)
+        return self._with_nan(array)
+
+    def _with_nan(self, values: Array) -> Array:
+        """Values as float64, NaN for the numbers of `data.missing_values` and the 32-bit floats nearest to them."""
+        marks = np.array(self.config["data"]["missing_values"], dtype=np.float64)
+        array = values.astype(np.float64, copy=False)
+        return np.where(np.isin(array, [*marks, *marks.astype(np.float32)]), np.nan, array) if len(marks) > 0 else array
 
     @torch.no_grad()
     def predict(self, values: Array, first_row: int | None = None) -> Forecast:
-        """Forecast after values [T, N_1 … N_j] (at least the lookback, in the data's units, NaN if missing). first_row: index of
-        values[0], counted from the first row of the run's data, for models with a cycle and intervals that follow a season; None:
-        values end where those data do. DataError for other shapes and types, NotImplementedError for a run with
-        data.future_covariates or data.calendar, whose `module` takes them scaled."""
+        """Forecast after values [T, N_1 … N_j] (at least the lookback, in the data's units, NaN or one of `data.missing_values` if
+        missing). first_row: index of values[0], counted from the first row of the run's data, for models with a cycle and intervals
+        that follow a season; None: values end where those data do. DataError for other shapes and types, NotImplementedError for a
+        run with data.future_covariates or data.calendar, whose `module` takes them scaled."""
         if self.shape.future_covariates > 0:
             raise NotImplementedError(f"{self.path}: its model takes {self.shape.future_covariates} future covariates (data.future_covariates, "
                                       "data.calendar), which are not read in Python yet; use modewise.Forecaster or the program")  # fmt: skip
@@ -136,50 +145,39 @@ class LoadedPanelForecaster(LoadedForecaster):
 
     @torch.no_grad()
     def predict(self, values: Array, first_row: int | None = None) -> Forecast:
-        """Forecast after the rows [T, V] of one series, of any length, in its units, NaN if missing. first_row: index of values[0] on
-        the clock of the panel, for models with a cycle. DataError for other shapes, NotImplementedError for a run with
-        covariates, whose `module` takes them scaled."""
+        """Forecast after the rows [T, V] of one series, of any length, in its units, missing values as for other runs. first_row:
+        index of values[0] on the clock of the panel, for models with a cycle. DataError for other shapes, NotImplementedError for a
+        run with covariates, whose `module` takes them scaled."""
         if self.shape.future_covariates > 0:
             raise NotImplementedError(f"{self.path}: its model takes {self.shape.future_covariates} covariates, which are not read in Python yet; use "
                                       "modewise.Forecaster or the program")  # fmt: skip
         lookback, array = self.shape.lookback, np.asarray(values, dtype=np.float64)
         if array.ndim != 2 or array.shape[1] != len(self.names) or len(array) == 0:
             raise DataError(f"values must be [T, {len(self.names)}], got {list(array.shape)}")
+        array = self._with_nan(array)
         self.mean, self.std = series_moments(array)
         rows = np.concatenate([np.full((max(lookback - len(array), 0), len(self.names)), np.nan), array])
         past, observed = self.scaled(rows)
+        observed = torch.ones_like(past, dtype=torch.bool) if observed is None else observed  # as in the program
         out = on_cpu(self.module, past, observed, torch.tensor([(first_row or 0) + len(array) - lookback]))
         flat = out.reshape(1, len(self.names), self.shape.horizon, -1).numpy()
         raw = flat if self.shape.quantiles > 0 else None
         point = flat[..., flat.shape[-1] // 2]
         quantiles = raw
         if self.calibration is not None:
-            windows, seen = past.numpy(), None if observed is None else observed.numpy()
-            unit = np.float32(interval_widening(len(array)))
-            quantiles = self.calibration.quantiles(point / unit, None if raw is None else raw / unit, window_std(windows, seen)) * unit
+            scale, unit = window_std(past.numpy(), observed.numpy()), np.float32(interval_widening(len(array)))
+            quantiles = self.calibration.quantiles(point / unit, None if raw is None else raw / unit, scale) * unit
         mean, std = self.mean[:, None], self.std[:, None]
         in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
         return Forecast(self.names, point[0] * std + mean, self.levels, in_units)
 
 
-def device_of(module: torch.nn.Module) -> torch.device:
-    """Device of the first parameter; the CPU for a module without any."""
-    return next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
-
-
-def on_cpu(module: torch.nn.Module, *inputs: Tensor | None) -> Tensor:
-    """The result, on the CPU, of inputs moved to the device of the module."""
-    device = device_of(module)
-    out: Tensor = module(*(None if one is None else one.to(device) for one in inputs))
-    return out.cpu()
-
-
 def series_moments(values: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of each column without NaN; 1 for a constant one."""
+    """Mean and standard deviation of each column without NaN; 1 for a constant one. Sums have the order of the program's."""
     seen = np.isfinite(values)
     count = np.maximum(seen.sum(0), 1)
-    mean = np.where(seen, values, 0).sum(0) / count
-    std = np.sqrt((np.where(seen, values - mean, 0) ** 2).sum(0) / count)
+    mean = np.where(seen, values, 0).cumsum(0)[-1] / count
+    std = np.sqrt((np.where(seen, values - mean, 0) ** 2).cumsum(0)[-1] / count)
     return mean, np.where((std > 1e-12 * np.abs(mean)) & (std > 0), std, 1.0)
 
 
@@ -187,67 +185,6 @@ def interval_widening(rows: int) -> float:
     """Factor of the interval margins of a series of few rows, as the program has it."""
     n, x = max(rows, 1), 1 / max(rows - 1, 1)
     return math.sqrt(1 + 1 / n) * (1 + x * (1.2104 + x * (1.4402 + x * (1.3041 + x * 0.8117))))
-
-
-class LoadedClassifier:
-    """A run's volume classifier: `module` (logits of scaled volumes; with the best weights, in evaluation mode),
-    `config` (its resolved config.toml), `shape` and the names of its `classes`."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self.path = folder.path
-        self.config = folder.config()
-        data = folder.read_json("data.json")
-        with folder.reading("data.json"):
-            self.classes: list[str] = data["classes"]
-            self.shape = VisionShape(data["size"], data["channels"], len(self.classes), data["missing"])
-            self._intensity, self._unit = data.get("intensity"), data.get("intensity_unit", 0)
-        with folder.reading("config.toml"):
-            self.module = make_classifier(self.config["model"], self.shape)
-        folder.load_weights(self.module)
-
-    def scaled(self, volumes: Array) -> Tensor:
-        """Volumes [B, N_1 … N_k] or [B, N_1 … N_k, C] as in their file -> [B, N_1 … N_k, C], normalized by `data.intensity`
-        as in training.
-        DataError for shapes that are not the run's."""
-        array = np.asarray(volumes)
-        if array.dtype.kind not in "fiu":
-            raise DataError(f"volumes must be numbers, got an array of {array.dtype}")
-        if array.ndim == len(self.shape.size) + 1 and self.shape.channels == 1:
-            array = array[..., None]
-        wanted = [*self.shape.size, self.shape.channels]
-        if list(array.shape[1:]) != wanted:
-            raise DataError(f"volumes must be [B, {', '.join(map(str, wanted))}], got {list(array.shape)}")
-        rule = self._intensity or self.config["data"]["intensity"]
-        unit = self._unit or {"uint8": 255, "uint16": 65535}.get(str(array.dtype), 0)
-        values = torch.from_numpy(array.astype(np.float32))
-        if rule == "none":
-            return values
-        if rule == "range":
-            low, high = self.config["data"]["intensity_range"]
-            return values.sub_(low).div_(high - low).clamp_(0, 1)
-        if rule == "volume" or unit == 0:
-            raise NotImplementedError("data.intensity = \"volume\" is not computed in Python yet: give `module` volumes "
-                                      "scaled to mean 0 and standard deviation 1")  # fmt: skip
-        return values.div_(unit)
-
-    @torch.no_grad()
-    def predict_proba(self, volumes: Array) -> Array:
-        """Probabilities [B, K] float64 of volumes as in their file, averaged over flips along `classify.flip_axes`: the scores
-        of `modewise predict`."""
-        values, axes = self.scaled(volumes), self.config["classify"]["flip_axes"]
-        if self.config["augment"]["shape_transform"]:
-            values = values.mul_(0.5)
-        total = torch.zeros(())
-        for number in range(2 ** len(axes)):
-            flipped = [axis + 1 for bit, axis in enumerate(axes) if number >> bit & 1]
-            logits = on_cpu(self.module, values.flip(flipped) if flipped else values)
-            scores = torch.softmax(logits.double(), -1)
-            total = scores if number == 0 else total + scores
-        return np.asarray(total / 2 ** len(axes))
-
-    def predict(self, volumes: Array) -> list[str]:
-        """The most probable class of each volume."""
-        return [self.classes[index] for index in self.predict_proba(volumes).argmax(-1)]
 
 
 class LoadedLanguageModel:

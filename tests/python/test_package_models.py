@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 import safetensors.torch
 import torch
@@ -360,6 +361,22 @@ def test_missing_cells_need_a_model_with_masks(data, tmp_path):
         modewise.load(tmp_path / "run").predict(values)
     assert str(error.value) == (f"{tmp_path}/run: 1 values are missing in the last 24 rows, but the run was trained on data without "
                                 "missing values and its model accepts none")  # fmt: skip
+
+
+@pytest.mark.parametrize("panel, last", [(False, 30), (False, 78), (True, 78)])
+def test_numbers_for_missing_values_are_missing(tmp_path, monkeypatch, panel, last):
+    monkeypatch.chdir(tmp_path)
+    rng, days = np.random.default_rng(0), pd.date_range("2024-01-01", periods=80)
+    values = np.sin(np.arange(80) / 3)[:, None] + 0.1 * rng.normal(size=(80, 2))
+    values[[5, last], 0] = -9.9  # the window begins at 56
+    settings = {**SIZES, "model.width": 16, "data.missing_values": [-9.9], "data.panel": "yes" if panel else "no"}
+    frame = pd.concat([pd.DataFrame({"unique_id": name, "ds": days, "y": values[:, i]}) for i, name in enumerate("ab")])
+    made = modewise.Forecaster("hot", settings=settings, horizon=8, lookback=24, verbosity=-1).fit(frame if panel else values)
+    said = modewise.tasks.predict(made.run_)["series"]
+    loaded = modewise.load(made.run_)
+    for array in (values, values.astype(np.float32)):
+        parts = [loaded.predict(column).values[0] for column in array.T[..., None]] if panel else loaded.predict(array).values
+        np.testing.assert_allclose(parts, [series["forecast"] for series in said], rtol=0, atol=0 if array is values else 1e-5)
 
 
 def test_wrong_tensors_are_sentences(hot):

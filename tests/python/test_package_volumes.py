@@ -104,7 +104,25 @@ def test_voxels_that_are_missing_are_masked(data, tmp_path):
         noise = torch.where(valid.unsqueeze(-1), values, torch.full((), 7.0))
         assert torch.equal(torch.softmax(loaded.module(noise, valid).double(), -1), scores)
     said = scores_of(modewise.tasks.predict(tmp_path / "run"))
-    assert np.array_equal(scores.numpy(), said[-19:])
+    assert np.array_equal(scores.numpy(), said[-19:]) and np.array_equal(loaded.predict_proba(images), said[-19:])
+
+
+@pytest.mark.parametrize("rule", ["auto", "none"])
+def test_volumes_of_floats_with_gaps_have_the_programs_scores(labelled, rule):
+    X, y = labelled
+    X = X.astype(np.float32)
+    X[::3, 2, :3], X[1::3, 5:, 4] = np.nan, -9
+    made = fitted(X, y, settings={**SMALL, "data.intensity": rule, "data.missing_values": [-9], "classify.flip_axes": [1]})
+    loaded = modewise.load(made.run_)
+    assert np.array_equal(loaded.predict_proba(X), made.predict_proba(X))
+    assert torch.equal(loaded.valid(X), torch.from_numpy(np.isfinite(X) & (X != -9))) and loaded.valid(X[2::3]) is None
+    assert not loaded.scaled(X)[~loaded.valid(X)].any()
+    with pytest.raises(errors.DataError, match=r"^every voxel of volume 1 is missing$"):
+        loaded.predict(np.stack([X[2], np.full((8, 8, 8), np.nan)]))
+    whole = fitted(X[2::3], y[2::3], settings={**SMALL, "data.intensity": rule})
+    with pytest.raises(errors.DataError) as error:
+        modewise.load(whole.run_).predict_proba(X[:1])
+    assert str(error.value) == f"{whole.run_}: 24 voxels are missing, but the run was trained on complete volumes and its model accepts none"
 
 
 def test_the_state_loads_both_ways_and_trains(data, tmp_path):
