@@ -156,6 +156,19 @@ def test_a_loaded_model_compiles_and_exports(hot):
         assert torch.equal(program.module()(past, observed), wanted)
 
 
+def test_drawn_features_are_in_one_graph():
+    """The features of the loaded state and of the step, whose numbers a graph cannot read."""
+    torch.manual_seed(0)
+    attention, other = (nn.KroneckerAttention(8, 2, 2, kernel="linear", feature_key=key, features_redraw_every=2) for key in (3, 5))
+    other.load_state_dict(attention.state_dict())
+    x = torch.randn(2, 3, 5, 8)
+    compiled = torch.compile(other, fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(x), attention(x))
+    nn.set_dropout_step(other, 0, 6)
+    redrawn = other(x)
+    assert torch.equal(compiled(x), redrawn) and not torch.equal(redrawn, attention(x))
+
+
 @pytest.mark.parametrize("name", ["hot", "transformer", "temporal", "patchtst", "itransformer", "nlinear"])
 def test_autocast_costs_a_few_roundings(data, tmp_path, name):
     modewise.tasks.train("forecasting", {**SIZES, "model.name": name, "data.path": data["whole"]}, out=tmp_path / "run", verbosity=-1)
@@ -190,6 +203,23 @@ def test_dropout_is_keyed_by_seed_step_and_place():
     assert torch.equal(free(x), first)
     assert not torch.equal(first, second)
     assert torch.equal(free.eval()(x), x)
+
+
+def test_dropouts_of_any_module_have_masks_of_their_own():
+    """Those of a model keep their sites in another module, and with them the features of a linear kernel; others get free ones."""
+    encoder = nn.TokenEncoder(nn.EncoderOptions(width=8, heads=2, kernel="linear", feature_draw="fixed"), [3, 4], [1])
+    attentions = [block.attention for block in encoder.blocks]
+    sites = [module.site for module in nn.basic.dropouts_of(encoder)]
+    assert sites == list(range(16, 23)) and len({attention._feature_seed() for attention in attentions}) == 2
+    model = torch.nn.ModuleList([nn.Dropout(0.5), nn.Dropout(0.5), encoder, nn.Dropout(0.5, site=17)]).train()
+    seeds = [attention._feature_seed() for attention in attentions]
+    nn.set_dropout_step(model, 7, 3)
+    keys = [module.keyed_site for module in nn.basic.dropouts_of(model)]
+    assert len(set(keys)) == len(keys) and [attention._feature_seed() for attention in attentions] == seeds
+    x = torch.ones(40)
+    assert not torch.equal(model[0](x), model[1](x))
+    with pytest.raises(ValueError, match=r"^set_dropout_step: seed must be a 64-bit integer, got 9223372036854775808$"):
+        nn.set_dropout_step(model, 2**63, 0)
 
 
 def test_rotary_angles_are_the_formula():

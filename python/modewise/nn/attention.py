@@ -94,7 +94,8 @@ class KroneckerAttention(TensorModule):
     `modes` is k. query_proj and key_proj [k·D, D] mode-major, or [D, D] with `share_modes`; value_proj, out_proj
     [D, D]; q_norm, k_norm of width D / heads with `query_key_norm`. `feature_key` of the linear kernel: seed of its random
     features, below 2²⁴, saved in the state as feature_draw.numbers, redrawn every `features_redraw_every` training batches
-    (0: never); None: the seed is the module's dropout site. The other options are the operator's.
+    (0: never); None: the seed is the site of the module's dropout, which only models and encoders number: give each layer of your
+    own model another key. The other options are the operator's.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 Weights stay float32 (or float64) and are cast to the type of the activations at use.
 """
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from modewise import ops
 
+FIRST_SITE = 16  # of the dropouts of a model
 FEW_ROWS = 64  # below, weights are not concatenated: a copy costs more than it saves
 
 
@@ -183,8 +185,8 @@ class BatchNorm(TensorModule):
 
 class Dropout(TensorModule):
     """Dropout in training. Random numbers are torch's, or, after `set_dropout_step`, those of the program's training, keyed by
-    seed, step and `site`, the index of the module in the model. torch.compile treats seed and step as constants and would
-    recompile every step: leave them unset there.
+    seed, step and `site`, the index of the module in the model, or a free one where several have the same. torch.compile treats
+    seed and step as constants and would recompile every step: leave them unset there.
 
     Parameters
     ----------
@@ -199,12 +201,13 @@ class Dropout(TensorModule):
     tensor([1., 1., 1.])
     """
 
-    def __init__(self, probability: float = 0.0, site: int = 16) -> None:
+    def __init__(self, probability: float = 0.0, site: int = FIRST_SITE) -> None:
         super().__init__()
         self.probability = probability
         self.site = site
         self.seed: int | None = None
         self.step = 0
+        self.keyed_site = site
 
     def active(self) -> float:
         """The current rate: 0 in evaluation mode."""
@@ -216,7 +219,7 @@ class Dropout(TensorModule):
             return 0, 0, self.site
         if self.seed is None:
             return int(torch.randint(2**62, ())), 0, self.site
-        return self.seed, self.step, self.site
+        return self.seed, self.step, self.keyed_site
 
     def weights_key(self) -> tuple[int | None, int, int]:
         """The same for attention, where the seed None means torch's generator."""
@@ -262,45 +265,74 @@ class FeatureDraw(nn.Module):
         super().__init__()
         self.redraw_every = redraw_every
         self.register_buffer("numbers", torch.tensor([key, 0]))
+        self._known = key  # a graph cannot read the buffer
 
     def seed(self) -> int:
         """The seed for `modewise.ops.orthogonal_projection`."""
+        if not torch.compiler.is_compiling():
+            self._read()
+        return self._known
+
+    def _read(self) -> None:
         key, draw = self.numbers.tolist()
-        return int(key) | int(draw) << 24
+        self._known = int(key) | int(draw) << 24
+
+    def _load_from_state_dict(self, *arguments: Any) -> None:
+        super()._load_from_state_dict(*arguments)  # type: ignore[no-untyped-call]
+        self._read()
 
     def set_step(self, step: int) -> None:
         """Selects the features of a training step; no effect in evaluation mode."""
         if self.training and self.redraw_every > 0:
             self.numbers[1] = step // self.redraw_every % 2**24
+            self._read()
 
 
 def set_dropout_step(model: nn.Module, seed: int, step: int) -> None:
     """Makes the dropouts of `model` use Philox numbers keyed by `seed`, `step` and their sites, as the program's training does:
-    the same for any number of threads. Call it before each forward pass. Random features that are redrawn become those of
-    `step`.
+    the same for any number of threads. Dropouts with the site of an earlier one are given free sites, in the order of
+    registration. Call it before each forward pass. Random features that are redrawn become those of `step`.
 
     Parameters
     ----------
     model
         Any module.
     seed, step
-        Key of the random numbers.
+        Key of the random numbers, below 2⁶³.
+
+    Raises
+    ------
+    ValueError
+        For a seed or step of more than 63 bits.
 
     Examples
     --------
     >>> set_dropout_step(Dropout(0.5), seed=1, step=0)
     """
-    for module in model.modules():
-        if isinstance(module, Dropout):
-            module.seed, module.step = seed, step
-        elif isinstance(module, FeatureDraw):
-            module.set_step(step)
+    for name, value in (("seed", seed), ("step", step)):
+        if not -(2**63) <= value < 2**63:
+            raise ValueError(f"set_dropout_step: {name} must be a 64-bit integer, got {value}")
+    dropouts = dropouts_of(model)
+    sites = {module.site for module in dropouts}
+    free, taken = (site for site in itertools.count(FIRST_SITE) if site not in sites), set[int]()
+    for module in dropouts:
+        module.seed, module.step = seed, step
+        module.keyed_site = module.site if module.site not in taken else next(free)
+        taken.add(module.site)
+    for draw in model.modules():
+        if isinstance(draw, FeatureDraw):
+            draw.set_step(step)
+
+
+def dropouts_of(model: nn.Module) -> list[Dropout]:
+    """The dropouts of a model in the order of registration."""
+    return [module for module in model.modules() if isinstance(module, Dropout)]
 
 
 def number_dropouts(model: nn.Module) -> None:
     """Numbers the dropouts of a model in the order of registration."""
-    for site, module in enumerate((m for m in model.modules() if isinstance(m, Dropout)), 16):
-        module.site = site
+    for site, module in enumerate(dropouts_of(model), FIRST_SITE):
+        module.site = module.keyed_site = site
 
 
 class SwiGLU(TensorModule):

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from modewise._aliases import REGISTRY_ENTRIES, current, old_fields
 from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention
-from modewise.nn.basic import Dropout, GELUNetwork, SwiGLU, TensorModule
+from modewise.nn.basic import Dropout, GELUNetwork, SwiGLU, TensorModule, number_dropouts
 from modewise.nn.block import Block
 from modewise.nn.positions import ModeEmbedding, SinCosEncoding
 from modewise.nn.synthesizers import ENTRIES, synthesizer
@@ -125,6 +125,7 @@ class TokenEncoder(TensorModule):
             Block(options.width, make_attention(options, sizes), make_feed_forward(options),
                   dropout=options.dropout, layer_scale=options.layer_scale)
             for _ in range(options.layers))  # fmt: skip
+        number_dropouts(self)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
         return encoded(tokens, mask, self.identity, self.positions, self.embedding_dropout, self.blocks)
