@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from modewise import tasks
 from modewise._scikit_learn import ClassifierMixin
-from modewise.errors import DataError, UsageError
+from modewise.errors import DataError
 from modewise.estimator import Array, Estimator, own_split
 from modewise.new_run import NewRun
-from modewise.run_folder import RunFolder, setting
+from modewise.run_folder import RunFolder
 
 
 def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
@@ -56,7 +56,6 @@ class Classifier(ClassifierMixin, Estimator):
         The labels in ascending order, of the type that `fit` took.
     """
 
-    TASK = ""
     ALL_SAMPLES: Mapping[str, Any] = {}  # split into training and validation
     epochs: int | None
     seed: int
@@ -70,20 +69,17 @@ class Classifier(ClassifierMixin, Estimator):
             np.save(classes_file(data), classes, allow_pickle=False)
         return classes
 
-    def _train_classes(self, settings: dict[str, Any], run: NewRun) -> None:
+    def _train_classes(self, settings: dict[str, Any], run: NewRun, classes: Array) -> None:
         common = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed}
-        self._train(self.TASK, common | own_split(self.settings, self.ALL_SAMPLES) | settings | dict(self.settings or {}), run)
+        self._train(common | own_split(self.settings, self.ALL_SAMPLES) | settings | dict(self.settings or {}), run, classes_=classes)
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
-        """A fitted estimator of a run folder; `own`: constructor argument -> the config key it sets (`data.channels`)."""
-        folder = RunFolder(run)
-        if folder.task != cls.TASK:
-            raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of '{cls.TASK}'")
-        config = folder.config()
-        made = cls(**{name: setting(config, key) for name, key in own.items()}, run=run)  # type: ignore[call-arg]
+        """The same, with the run's classes."""
+        made, folder = super()._of_run(run, own), RunFolder(run)
         with folder.reading("data.json"):
-            made.run_, made.classes_ = os.path.abspath(run), np.array(folder.read_json("data.json")["classes"])
+            made.classes_ = np.array(folder.read_json("data.json")["classes"])
+        config = folder.config()
         data = pathlib.Path(config["data"].get("train") or config["data"].get("path") or "")
         labels = folder.path / data.parent.name / classes_file(data).name if data.name else folder.path
         if labels.is_file():
@@ -111,10 +107,15 @@ class Classifier(ClassifierMixin, Estimator):
         return np.asarray(self.classes_[indices])
 
     def score(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Accuracy on new samples, weighted by `sample_weight` if it is given."""
+        """Accuracy on new samples, weighted by `sample_weight` if it is given. DataError for labels that are strings where `classes_` are
+        numbers, and the other way round."""
         labels, found = np.asarray(y).reshape(-1), self.predict(X)
         if len(labels) != len(found):
             raise DataError(f"y must have a label for each of the {len(found)} samples, got {len(labels)}")
+        known = self.classes_[:1].tolist()
+        for label in labels.tolist():
+            if isinstance(label, str) != isinstance(known[0], str):
+                raise DataError(f"y must hold labels of the type of classes_, such as {known[0]!r}, got {label!r}")
         right = found == labels
         return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
 

@@ -17,7 +17,7 @@ from modewise._scikit_learn import BaseEstimator
 from modewise._temporary_run import TemporaryFolder, copy_run, packed, unpack
 from modewise.errors import DataError, UsageError
 from modewise.new_run import NewRun, new_run, require_free
-from modewise.run_folder import RunFolder
+from modewise.run_folder import RunFolder, setting
 
 Array = npt.NDArray[Any]
 DEVICE_VARIABLE = "MODEWISE_DEVICE"  # read by the C++ libraries
@@ -86,6 +86,7 @@ class Estimator(BaseEstimator):
         The run's metrics.json.
     """
 
+    TASK = ""
     model: str  # an estimator without it overrides `_stem`
     run: str | os.PathLike[str] | None
     overwrite: bool
@@ -224,12 +225,39 @@ class Estimator(BaseEstimator):
                 os.environ.pop(DEVICE_VARIABLE)
                 os.environ.update({} if asked is None else {DEVICE_VARIABLE: asked})
 
-    def _train(self, task: str, settings: Mapping[str, object], run: NewRun) -> None:
-        self.run_, self._folder = str(run.folder.absolute()), run.temporary
+    @contextlib.contextmanager
+    def _fitted_in(self, run: NewRun, fitted: Mapping[str, Any]) -> Iterator[None]:
+        """Makes the run that the block trains that of this object, with the attributes `fitted`. If the block fails before the run
+        begins, the attributes are those of before."""
+        before = dict(vars(self))
+        vars(self).update(fitted, run_=str(run.folder.absolute()), _folder=run.temporary)
+        try:
+            yield
+        except BaseException:
+            if not run.has_begun():
+                vars(self).clear()
+                vars(self).update(before)
+            raise
+
+    def _train(self, settings: Mapping[str, object], run: NewRun, **fitted: Any) -> None:
         inputs = "" if run.inputs is None else run.inputs.name
-        with self._computing():
-            self.metrics_ = tasks.train(task, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs,
+        with self._fitted_in(run, fitted), self._computing():
+            self.metrics_ = tasks.train(self.TASK, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs,
                                         verbosity=whole("verbosity", self.verbosity))  # fmt: skip
+
+    @classmethod
+    def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
+        """A fitted estimator of a run folder. `own`: constructor argument -> the config key that it sets (`data.channels`); other
+        settings that differ from the defaults are `settings`."""
+        folder = RunFolder(run)
+        if folder.task != cls.TASK:
+            raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of '{cls.TASK}'")
+        config = folder.config()
+        made = cls(**{name: setting(config, key) for name, key in own.items()}, settings=folder.settings(own.values()) or None, run=run)  # type: ignore[call-arg]
+        made.run_ = os.path.abspath(run)
+        if (folder.path / "metrics.json").is_file():
+            made.metrics_ = folder.read_json("metrics.json") | {"run": made.run_}
+        return made
 
     def _run(self) -> str:
         if not hasattr(self, "run_"):

@@ -82,6 +82,7 @@ class Forecaster(Estimator):
     >>> forecaster.predict(level=[80])  # doctest: +SKIP
     """
 
+    TASK = "forecasting"
     _columns: Columns = RECOGNISED
     given_: Table | PanelTable | Grid | None
 
@@ -167,32 +168,32 @@ class Forecaster(Estimator):
             raise UsageError("Forecaster.fit takes one frame with the history of all series: y must be None")
         if self.budget is not None and self.model != "auto":
             raise UsageError(f"budget is the time of Forecaster('auto'), but the model is '{self.model}'")
-        self._columns = Columns(one_name("time_col", time_col), some_names("id_col", id_col), some_names("target_cols", target_cols), freq)
-        columns, known = self._columns_of(data), self._covariates()
+        named = Columns(one_name("time_col", time_col), some_names("id_col", id_col), some_names("target_cols", target_cols), freq)
+        columns, known = self._columns_of(data, named), self._covariates()
         first, checked, rows = (checked_data(data, columns, known), None, 0) if validation is None else with_validation(data, validation, columns, known)
         checked = first if checked is None else checked
         if isinstance(checked, Grid) and known:
             raise UsageError("future_covariates are column names, which a DataArray does not have: give a frame, or a path")
         require_values(checked)
-        self.given_ = None if isinstance(checked, (str, np.ndarray)) else checked
+        given = None if isinstance(checked, (str, np.ndarray)) else checked
         with self._new_run() as run:
             path = checked if isinstance(checked, str) else written_data(checked, run.stem())
             with self._errors_of(checked, path):
-                settings = self._all_settings(path)
+                settings = self._all_settings(path, given)
                 if rows > 0:
                     settings |= panel_split(rows, self.horizon)
                 elif validation is not None:
                     with tempfile.TemporaryDirectory() as folder:
                         settings |= training_rows(first, checked, path, pathlib.Path(folder) / "data", settings)
-                self._train_or_search(path, settings, run)
-        if isinstance(self.given_, Table):
-            self.given_ = self.given_.targets(known)
-            require_all_series(self.run_, self.given_)
+                given = given.targets(known) if isinstance(given, Table) else given
+                self._train_or_search(path, settings, run, given_=given, _columns=named)
+        if isinstance(given, Table):
+            require_all_series(self.run_, given)
         return self
 
-    def _columns_of(self, data: Any) -> Columns:
+    def _columns_of(self, data: Any, named: Columns) -> Columns:
         """The columns of `data`; for frames also as `settings` name them."""
-        return self._columns if isinstance(data, (str, os.PathLike)) else self._columns.with_settings(checked_settings(self.settings))
+        return named if isinstance(data, (str, os.PathLike)) else named.with_settings(checked_settings(self.settings))
 
     def _covariates(self) -> tuple[str, ...]:
         return names(self.future_covariates) or ()
@@ -207,7 +208,7 @@ class Forecaster(Estimator):
                 raise of_the_frame(error, data, pathlib.Path(path)) from None
             raise
 
-    def _all_settings(self, path: str) -> dict[str, Any]:
+    def _all_settings(self, path: str, given: Table | PanelTable | Grid | None) -> dict[str, Any]:
         settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
                                     "forecast.loss": self.loss, "train.epochs": self.epochs, "train.seed": self.seed,
                                     "data.path": path, "data.panel": "no"}  # fmt: skip
@@ -215,24 +216,24 @@ class Forecaster(Estimator):
             settings = {key: value for key, value in settings.items() if key not in ("model.name", "train.seed") and value not in (0, "mae")}
         if self._covariates():
             settings["data.future_covariates"] = list(self._covariates())
-        if isinstance(self.given_, Table):
+        if isinstance(given, Table):
             settings["data.header"] = "yes"
-            if self.given_.dated and self.given_.freq is not None:
-                settings["data.calendar_days"] = "business" if self.given_.on_business_days() else "all"
-        if isinstance(self.given_, (Grid, PanelTable)):
-            settings |= self.given_.settings()
-        left_out = COLUMN_KEYS if isinstance(self.given_, (Table, PanelTable)) else ()
+            if given.dated and given.freq is not None:
+                settings["data.calendar_days"] = "business" if given.on_business_days() else "all"
+        if isinstance(given, (Grid, PanelTable)):
+            settings |= given.settings()
+        left_out = COLUMN_KEYS if isinstance(given, (Table, PanelTable)) else ()
         own = {key: value for key, value in (self.settings or {}).items() if key not in left_out}
         return settings | own_split(self.settings, ALL_ROWS) | own
 
-    def _train_or_search(self, path: str, settings: dict[str, Any], run: NewRun) -> None:
+    def _train_or_search(self, path: str, settings: dict[str, Any], run: NewRun, **fitted: Any) -> None:
         if self.model != "auto":
-            return self._train("forecasting", settings, run)
-        self.run_, self._folder = str(run.folder.absolute()), run.temporary
+            return self._train(settings, run, **fitted)
         settings.pop("data.path")
-        self.metrics_ = tasks.search("forecasting", path, settings, out=run.folder, budget=seconds_of(300 if self.budget is None else self.budget), seed=self.seed,
-                                     threads=max(0, whole("threads", self.threads)), no_test=settings.get("train.test") is False,
-                                     overwrite=bool(self.overwrite) or run.inputs is not None, verbosity=whole("verbosity", self.verbosity))  # fmt: skip
+        with self._fitted_in(run, fitted):
+            self.metrics_ = tasks.search(self.TASK, path, settings, out=run.folder, budget=seconds_of(300 if self.budget is None else self.budget), seed=self.seed,
+                                         threads=max(0, whole("threads", self.threads)), no_test=settings.get("train.test") is False,
+                                         overwrite=bool(self.overwrite) or run.inputs is not None, verbosity=whole("verbosity", self.verbosity))  # fmt: skip
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> Self:
@@ -243,12 +244,9 @@ class Forecaster(Estimator):
         NoInputError, UsageError
             For a folder that is not a run, and for a run of another task.
         """
-        loaded = load_forecaster(run)
-        forecast, train = loaded.config["forecast"], loaded.config["train"]
-        made = cls(loaded.config["model"]["name"], horizon=forecast["horizon"], lookback=forecast["lookback"],
-                   loss=forecast["loss"], epochs=train["epochs"],
-                   future_covariates=loaded.config["data"]["future_covariates"], seed=train["seed"], run=run)  # fmt: skip
-        made.run_, made.given_ = os.path.abspath(run), None
+        made = cls._of_run(run, {"model": "model.name", "horizon": "forecast.horizon", "lookback": "forecast.lookback", "loss": "forecast.loss",
+                                 "epochs": "train.epochs", "future_covariates": "data.future_covariates", "seed": "train.seed"})  # fmt: skip
+        made.given_ = None
         return made
 
     def predict(
@@ -301,7 +299,7 @@ class Forecaster(Estimator):
                 path = written_data(checked, folder / "data")
                 given = checked.targets(known) if isinstance(checked, Table) else None if isinstance(checked, (str, np.ndarray)) else checked
             if future is not None:
-                covariates = written_future(future, folder / "future", given, self._covariates(), self._columns_of(future))
+                covariates = written_future(future, folder / "future", given, self._covariates(), self._columns_of(future, self._columns))
             with self._errors_of(checked if checked is not None else given if isinstance(given, Table) else "", path or self._fitted_path()):
                 result = tasks.predict(run, data=path, future=covariates, steps=rows)
             return forecast_of(chosen_quantiles(result, level, quantiles), given)
@@ -309,7 +307,7 @@ class Forecaster(Estimator):
     def _other_data(self, data: Any) -> Checked:
         """Other data for the run, validated, as the fitted data are written."""
         self._run()
-        columns = RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data)
+        columns = RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data, self._columns)
         return like_fitted(checked_data(data, columns, self._covariates()), self.given_)
 
     def _fitted_path(self) -> str:

@@ -4,13 +4,13 @@ import json
 import os
 import pathlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Self
 
 from modewise import tasks
 from modewise._aliases import ATTENTION_TYPES, constructor, current
 from modewise.errors import DataError, UsageError
-from modewise.estimator import Estimator, own_split, whole
+from modewise.estimator import Estimator, checked_settings, own_split, whole
 from modewise.loading import LoadedLanguageModel
 from modewise.run_folder import RunFolder
 
@@ -19,6 +19,9 @@ def checked_texts(texts: Any) -> str | list[str]:
     """A path, or a list of documents that can be encoded as UTF-8. DataError otherwise."""
     if isinstance(texts, (str, os.PathLike)):
         return os.path.abspath(texts)
+    if isinstance(texts, (Mapping, Set)) or hasattr(texts, "columns"):
+        why = "which has no order" if isinstance(texts, Set) else 'which has several columns: give that of the texts, such as frame["text"]'
+        raise DataError(f"texts must be a path or a list of texts, got {type(texts).__name__}, {why}")
     documents = list(texts) if hasattr(texts, "__iter__") else []
     if not documents:
         raise DataError(f"texts must be a path or a list of texts, got {type(texts).__name__}{' without any' if hasattr(texts, '__iter__') else ''}")
@@ -32,12 +35,12 @@ def checked_texts(texts: Any) -> str | list[str]:
     return documents
 
 
-def written_texts(texts: str | list[str], stem: pathlib.Path) -> str:
-    """Writes texts for the program -> their path: stem.jsonl for a list, or the given path."""
+def written_texts(texts: str | list[str], stem: pathlib.Path, field: str) -> str:
+    """Writes texts for the program -> their path: stem.jsonl for a list, with the name `field` of the texts, or the given path."""
     if isinstance(texts, str):
         return texts
     path = stem.with_name(stem.name + ".jsonl").absolute()
-    path.write_text("".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in texts), encoding="utf-8")
+    path.write_text("".join(json.dumps({field: text}, ensure_ascii=False) + "\n" for text in texts), encoding="utf-8")
     return str(path)
 
 
@@ -85,6 +88,7 @@ class LanguageModel(Estimator):
     >>> LanguageModel(epochs=1).fit("book.txt").generate("Call me", 20)  # doctest: +SKIP
     """
 
+    TASK = "language_modeling"
     ALL_TEXTS = {"data.split_ratios": [0.9, 0.1, 0]}
 
     @constructor({"exist_ok": "overwrite"})
@@ -129,6 +133,11 @@ class LanguageModel(Estimator):
                "train.epochs": self.epochs, "train.seed": self.seed, "data.path": path}  # fmt: skip
         return own | paths | own_split(self.settings, self.ALL_TEXTS) | dict(self.settings or {})
 
+    def _text_field(self) -> str:
+        """The field of a .jsonl file with its text."""
+        given = checked_settings(self.settings)
+        return str(given.get("data.text_field", given.get("data.field", "text")))
+
     def fit(self, texts: object, y: None = None, *, validation: object = None) -> Self:
         """Trains on texts. None are held back for a test: a tenth, or `validation`, selects the weights (`settings`:
         data.split_ratios).
@@ -158,25 +167,24 @@ class LanguageModel(Estimator):
             raise UsageError("LanguageModel.fit takes texts alone: y must be None")
         checked, held = checked_texts(texts), None if validation is None else checked_texts(validation)
         with self._new_run() as run:
-            path = checked if isinstance(checked, str) else written_texts(checked, run.stem())
+            field = self._text_field()
+            path = checked if isinstance(checked, str) else written_texts(checked, run.stem(), field)
             settings = self._settings(path)
             if held is not None:
                 stem = run.stem() if isinstance(held, list) else pathlib.Path()
-                settings |= {"data.validation": held if isinstance(held, str) else written_texts(held, stem.with_name(stem.name + "_validation")),
+                settings |= {"data.validation": held if isinstance(held, str) else written_texts(held, stem.with_name(stem.name + "_validation"), field),
                              "data.split_ratios": [1, 0, 0], "train.test": False}  # fmt: skip
-            self._train("language_modeling", settings, run)
+            self._train(settings, run)
         return self
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> Self:
         """A fitted model of a run of `train language`."""
-        folder = RunFolder(run)
-        if folder.task != "language_modeling":
-            raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'language_modeling'")
-        config = folder.config()
-        made = cls(config["model"]["attention"]["type"], fold=config["model"]["attention"]["fold"], context=config["model"]["context"],
-                   epochs=config["train"]["epochs"], seed=config["train"]["seed"], run=run)  # fmt: skip
-        made.run_ = os.path.abspath(run)
+        made = cls._of_run(run, {"attention": "model.attention.type", "fold": "model.attention.fold", "context": "model.context",
+                                 "tokenizer": "tokenizer", "init": "init", "epochs": "train.epochs", "seed": "train.seed"})  # fmt: skip
+        copy = os.path.join(made.run_, "tokenizer")
+        made.tokenizer = (copy if os.path.isdir(copy) else made.tokenizer) if made.tokenizer else None
+        made.init = made.init or None
         return made
 
     def module(self) -> LoadedLanguageModel:
@@ -229,7 +237,8 @@ class LanguageModel(Estimator):
             with self._computing():
                 return dict(tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=self._evaluated_split())["own"]["scores"])
         with tempfile.TemporaryDirectory() as folder, self._computing():
-            path = written_texts(checked_texts(texts), pathlib.Path(folder) / "texts")
+            field = RunFolder(self._run()).config()["data"]["text_field"]
+            path = written_texts(checked_texts(texts), pathlib.Path(folder) / "texts", field)
             return dict(tasks.evaluate(self._run(), data=path, split="all")["own"]["scores"])
 
     def score(self, texts: object = None, y: None = None) -> float:

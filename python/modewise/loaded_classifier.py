@@ -19,7 +19,7 @@ UNITS = {"uint8": 255, "uint16": 65535}  # largest values of the dtypes that `da
 
 def valid_voxels(volumes: Array, missing: Sequence[float]) -> Array:
     """volumes [B, N_1 … N_k, C] -> [B, N_1 … N_k] bool: finite, and not one of `missing` in all channels."""
-    valid = np.isfinite(volumes).all(-1)
+    valid = np.asarray(np.isfinite(volumes).all(-1))
     for value in missing:
         valid &= (volumes != value).any(-1)
     return valid
@@ -93,7 +93,7 @@ class LoadedClassifier:
         values = array.astype(np.float32)
         if rule == "range":
             low, high = self.config["data"]["intensity_range"]
-            return np.clip((values - np.float32(low)) / np.float32(high - low), 0, 1)
+            return np.asarray(np.clip((values - np.float32(low)) / np.float32(high - low), 0, 1))
         if rule == "volume":
             for index, volume in enumerate(array):
                 mean, std = volume_moments(volume, None if valid is None else valid[index])

@@ -220,7 +220,7 @@ class LoadedLanguageModel:
         return tasks.decode(self.path, tokens.tolist())
 
     def generate(self, prompt: str, count: int) -> str:
-        """Continues a prompt by `count` tokens, greedily, as `generate --temperature 0` does. Ids without a token have no text."""
+        """Continues a prompt by `count` tokens, greedily, as `generate --temperature 0 --ignore-eos` does. Ids without a token have no text."""
         if count < 0:
             raise UsageError(f"generate: the number of tokens must not be negative, got {count}")
         begin = self.begin_before_text

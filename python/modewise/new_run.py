@@ -18,7 +18,7 @@ class NewRun:
 
     def __init__(self, folder: pathlib.Path, missing: list[pathlib.Path]) -> None:
         """`missing`: the folder and its parents that this call creates, deepest first."""
-        self.folder, self.missing = folder, missing
+        self.folder, self.missing, self.earlier = folder, missing, manifest_bytes(folder)
         self.inputs: pathlib.Path | None = None
         self.temporary: TemporaryFolder | None = None
 
@@ -33,11 +33,13 @@ class NewRun:
         return self.inputs / os.path.basename(os.path.abspath(self.folder))
 
     def has_begun(self) -> bool:
-        """Whether the folder is a run whose manifest lists the data, or a search."""
+        """Whether the folder is a new run, whose manifest lists the data if they were written for it, or a search."""
         if (self.folder / "auto").is_dir():
             return True
+        if self.inputs is None:
+            return manifest_bytes(self.folder) != self.earlier
         try:
-            return self.inputs is not None and self.inputs.name in listed_files(self.folder)
+            return self.inputs.name in listed_files(self.folder)
         except ModewiseError:
             return False
 
@@ -48,6 +50,14 @@ class NewRun:
         for folder in self.missing:
             with contextlib.suppress(OSError):  # it holds something
                 folder.rmdir()
+
+
+def manifest_bytes(folder: pathlib.Path) -> bytes:
+    """The manifest of a run, which holds its id; b"" without one."""
+    try:
+        return (folder / "manifest.json").read_bytes()
+    except OSError:
+        return b""
 
 
 def listed_files(folder: pathlib.Path) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import pathlib
 import tomllib
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import safetensors
@@ -17,6 +17,11 @@ from modewise import tasks
 from modewise._calls import call
 from modewise._native import BUILD
 from modewise.errors import DataError, ModewiseError, NoInputError
+
+DATA_KEYS = ("data.path", "data.train", "data.validation", "data.masks", "data.labels", "data.classes", "data.header", "data.id", "data.time",
+             "data.time_column", "data.time_format", "data.time_zone", "data.calendar_days", "data.start", "data.step", "data.mode_names",
+             "model.vocabulary")  # fmt: skip
+SPLIT_KEYS = ("data.split", "data.split_ratios", "data.split_windows", "data.test_windows", "data.test", "data.protocol", "train.test")
 
 
 @contextlib.contextmanager
@@ -40,6 +45,12 @@ def setting(config: Mapping[str, Any], key: str) -> Any:
     for part in key.split("."):
         value = value[part]
     return value
+
+
+def by_key(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The settings of nested tables by their keys, {"train.epochs": 3}."""
+    parts = (by_key(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value} for key, value in config.items())
+    return {key: value for part in parts for key, value in part.items()}
 
 
 def text_of(document: Mapping[str, Any], key: str, usual: str) -> str:
@@ -89,6 +100,15 @@ class RunFolder:
         toml = tasks.config_toml(self.task, config=file)
         with reading(file):
             return tomllib.loads(toml)
+
+    def settings(self, left_out: Collection[str]) -> dict[str, Any]:
+        """The run's settings that differ from the defaults of its model, except the keys `left_out` and those of its own data files;
+        without a test split, except the split."""
+        config = by_key(self.config())
+        default = by_key(tomllib.loads(tasks.config_toml(self.task, {key: config[key] for key in ("model.name",) if key in config})))
+        alone = DATA_KEYS if config["train.test"] else (*DATA_KEYS, *SPLIT_KEYS)
+        own = {key: value for key, value in config.items() if default.get(key) != value and key not in left_out and key not in alone}
+        return {key: value for key, value in own.items() if (key, value) != ("data.panel", "no") and not key.startswith("data.simulate")}
 
     def reading(self, name: str) -> contextlib.AbstractContextManager[None]:
         """`reading` of a file of the run."""

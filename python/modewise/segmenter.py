@@ -13,7 +13,7 @@ from modewise import tasks
 from modewise._aliases import constructor
 from modewise.errors import DataError, UsageError
 from modewise.estimator import Array, Estimator, checked_array, own_split
-from modewise.run_folder import RunFolder, setting
+from modewise.run_folder import RunFolder
 
 if TYPE_CHECKING:
     import xarray
@@ -61,6 +61,7 @@ class Segmenter(Estimator):
     >>> Segmenter(epochs=20).fit(image, mask).predict(image)  # doctest: +SKIP
     """
 
+    TASK = "segmentation"
     ALL_BLOCKS = {"data.test": 0}
 
     @constructor({"exist_ok": "overwrite"})
@@ -120,19 +121,14 @@ class Segmenter(Estimator):
             settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": paths[0],
                         "data.masks": paths[1]}  # fmt: skip
             split = own_split(self.settings, self.ALL_BLOCKS) if arrays else {}
-            self._train("segmentation", settings | split | dict(self.settings or {}), run)
+            self._train(settings | split | dict(self.settings or {}), run)
         self._know_classes()
         return self
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> Self:
         """A fitted segmenter of a run of `train segment`."""
-        folder = RunFolder(run)
-        if folder.task != "segmentation":
-            raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of 'segmentation'")
-        config = folder.config()
-        made = cls(setting(config, "model.name"), epochs=setting(config, "train.epochs"), seed=setting(config, "train.seed"), run=run)
-        made.run_ = os.path.abspath(run)
+        made = cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed"})
         made._know_classes()
         return made
 

@@ -159,8 +159,7 @@ class SeriesClassifier(Classifier):
             names = writable_names(names)
             write_samples(file, samples, names, labels)
             classes = self._write_classes(y, names, file)
-            self._train_classes({"data.train": file}, run)
-        self.classes_ = classes
+            self._train_classes({"data.train": file}, run, classes)
         return self
 
     @classmethod

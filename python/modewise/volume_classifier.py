@@ -124,12 +124,11 @@ class VolumeClassifier(Classifier):
                 files = [stem.with_name(stem.name + ending) for ending in (".npy", "_labels.npy")]
                 for file, array in zip(files, (samples, labels), strict=True):
                     np.save(file, array, allow_pickle=False)
-                self._train_classes(settings | {"data.path": files[0]}, run)
+                self._train_classes(settings | {"data.path": files[0]}, run, classes)
             else:
                 path = stem.with_name(stem.name + ".npz")
                 np.savez(path, train_images=samples, train_labels=labels, val_images=held[0], val_labels=held[1])
-                self._train_classes(settings | {"data.path": path}, run)
-        self.classes_ = classes
+                self._train_classes(settings | {"data.path": path}, run, classes)
         return self
 
     @staticmethod

@@ -78,6 +78,48 @@ def test_forecasters_are_validated_and_searched():
     assert make_pipeline(forecaster()).fit(FRAME).predict(FRAME.head(100)).index[0] == FRAME.index[100]
 
 
+@pytest.mark.parametrize("made, data, changes", [
+    (forecaster(settings={**QUICK, "model.dlinear.kernel": 7}), (FRAME,), {"model": "dlineer"}),
+    (volumes(), (VOLUMES, LABELS), {"settings": {"model.widt": 3}}),
+    (series(), (SERIES, LABELS), {"settings": {"data.split_ratios": 7}}),
+])
+def test_an_opened_run_is_cloned_with_its_settings_and_survives_a_failed_fit(made, data, changes):
+    """A fit that fails before it trains leaves what was fitted, and what was not."""
+    made = made.fit(*data)
+    opened = type(made).from_run(made.run_)
+    again = clone(opened).set_params(run=None, verbosity=-1).fit(*data)
+    config, wanted = (RunFolder(one.run_).config() for one in (again, made))
+    for table in ("model", "train", "output"):
+        assert config[table] == wanted[table]
+    assert opened.metrics_ == made.metrics_
+    before, score = dict(vars(made)), made.evaluate()
+    for one in (made, clone(made)):
+        others = data if len(data) > 1 else (pd.DataFrame({"z": np.arange(90.0)}),)
+        with pytest.raises((errors.ConfigError, errors.UsageError)):
+            one.set_params(**changes).fit(*others, **({"target_cols": "z"} if len(data) == 1 else {}))
+        assert one.__sklearn_is_fitted__() == (one is made)
+        one.set_params(**{name: before[name] for name in changes})
+    assert vars(made) == before and made.evaluate() == score
+
+
+def test_runs_without_a_module_are_opened():
+    made = forecaster(model="theta", settings={"output.report": False}).fit(FRAME)
+    made.save("kept")
+    opened = modewise.Forecaster.load("kept")
+    assert np.array_equal(opened.predict()["a"], made.predict()["a"]) and opened.model == "theta"
+    with pytest.raises(NotImplementedError):
+        opened.load()
+
+
+def test_labels_of_another_type_have_no_score():
+    for labels, others in ((LABELS, LABELS == "b"), (np.where(LABELS == "b", 7, 3), np.where(LABELS == "b", "7", "3"))):
+        made = series().fit(SERIES, labels)
+        with pytest.raises(errors.DataError) as error:
+            made.score(SERIES, others)
+        assert str(error.value) == f"y must hold labels of the type of classes_, such as {labels[0].item()!r}, got {others[0].item()!r}"
+        assert made.score(SERIES, labels.astype(object)) == made.score(SERIES, labels) > 0.9
+
+
 OTHER_PROCESS = """
 import pickle, sys
 made, X, wanted = pickle.load(open(sys.argv[1], "rb"))

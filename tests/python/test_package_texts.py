@@ -4,8 +4,10 @@ import json
 import os
 import random
 
+import pandas
 import pytest
 import sklearn.base
+import tokenizers
 
 import modewise
 from cli_helpers import ok
@@ -47,6 +49,31 @@ def test_texts_give_the_programs_text_and_perplexity(tmp_path):
     assert sklearn.base.clone(made).get_params() == made.get_params()
 
 
+def test_texts_of_another_field_are_trained_on_validated_and_evaluated(tmp_path):
+    texts, others, settings = documents(), documents(22)[20:], {**SETTINGS, "train.max_steps": 2}
+    for name, lines in (("bodies", texts), ("others", others)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in lines))
+    made = modewise.LanguageModel(**{**PARAMETERS, "settings": {**settings, "data.text_field": "body"}}).fit(tmp_path / "bodies.jsonl", validation=others)
+    plain = modewise.LanguageModel(**{**PARAMETERS, "settings": settings}).fit(texts, validation=others)
+    assert made.evaluate() == plain.evaluate()
+    assert made.evaluate(others) == made.evaluate(tmp_path / "others.jsonl")
+
+
+def test_a_clone_of_an_opened_run_trains_the_same_model(tmp_path):
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    model = tokenizers.models.BPE({text: number for number, text in enumerate([*letters, "ab", "ef"])}, [("a", "b"), ("e", "f")])
+    pairs = tokenizers.Tokenizer(model)
+    pairs.pre_tokenizer, pairs.decoder = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False), tokenizers.decoders.ByteLevel()
+    pairs.save(str(tmp_path / "tokenizer.json"))
+    made = fitted(["abc def " * 40] * 20, tokenizer=tmp_path / "tokenizer.json", settings={**SETTINGS, "train.max_steps": 2})
+    made.save(tmp_path / "kept")
+    os.remove(tmp_path / "tokenizer.json")
+    opened = modewise.LanguageModel.from_run(tmp_path / "kept")
+    again = sklearn.base.clone(opened).set_params(run=None).fit(["abc def " * 40] * 20)
+    assert again.evaluate() == made.evaluate()
+    assert opened.metrics_["validation"] == made.metrics_["validation"]
+
+
 def test_it_goes_on_from_a_model_and_is_the_programs_training(tmp_path):
     first = fitted(documents())
     more = fitted(documents(), init=first.run_, fold=None, context=None, attention="summary", run="more",
@@ -61,6 +88,11 @@ def test_it_goes_on_from_a_model_and_is_the_programs_training(tmp_path):
 
 @pytest.mark.parametrize("texts, sentence", [
     ([], "texts must be a path or a list of texts, got list without any"),
+    ({"a", "b"}, "texts must be a path or a list of texts, got set, which has no order"),
+    (pandas.DataFrame({"text": ["a"]}), "texts must be a path or a list of texts, got DataFrame, which has several columns: give that of the texts, such as "
+                                        'frame["text"]'),
+    ({"text": ["a"]}, "texts must be a path or a list of texts, got dict, which has several columns: give that of the texts, such as "
+                      'frame["text"]'),
     (3, "texts must be a path or a list of texts, got int"),
     (["a", ""], "texts: document 1 must be a non-empty string, got ''"),
     (["a", 5], "texts: document 1 must be a non-empty string, got 5"),

@@ -278,7 +278,7 @@ class FeatureDraw(nn.Module):
         self._known = int(key) | int(draw) << 24
 
     def _load_from_state_dict(self, *arguments: Any) -> None:
-        super()._load_from_state_dict(*arguments)  # type: ignore[no-untyped-call]
+        super()._load_from_state_dict(*arguments)
         self._read()
 
     def set_step(self, step: int) -> None:
