@@ -231,6 +231,7 @@ class Estimator(BaseEstimator):
         begins, the attributes are those of before."""
         before = dict(vars(self))
         vars(self).update(fitted, run_=str(run.folder.absolute()), _folder=run.temporary)
+        vars(self).pop("metrics_", None)
         try:
             yield
         except BaseException:

@@ -116,7 +116,7 @@ def test_volumes_of_floats_with_gaps_have_the_programs_scores(labelled, rule):
     loaded = modewise.load(made.run_)
     assert np.array_equal(loaded.predict_proba(X), made.predict_proba(X))
     assert torch.equal(loaded.valid(X), torch.from_numpy(np.isfinite(X) & (X != -9))) and loaded.valid(X[2::3]) is None
-    assert not loaded.scaled(X)[~loaded.valid(X)].any()
+    assert not loaded.scaled(X)[~loaded.valid(X)].any() and loaded.predict_proba(X[:0]).shape == (0, 3)
     with pytest.raises(errors.DataError, match=r"^every voxel of volume 1 is missing$"):
         loaded.predict(np.stack([X[2], np.full((8, 8, 8), np.nan)]))
     whole = fitted(X[2::3], y[2::3], settings={**SMALL, "data.intensity": rule})

@@ -90,7 +90,7 @@ class PatchTSTLayer(nn.Module):
 
     def forward(self, x: Tensor, scores: Tensor | None) -> tuple[Tensor, Tensor]:
         """x [R, P, D] and the scores [R, H, P, P] of the layer before -> the same of this layer."""
-        q, k, v = (part(x).view(*x.shape[:2], self.heads, -1).transpose(1, 2) for part in (self.W_Q, self.W_K, self.W_V))
+        q, k, v = (part(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (self.W_Q, self.W_K, self.W_V))
         own = ops.matmul(q, k.transpose(-2, -1)) / math.sqrt(q.shape[-1])
         scores = own if scores is None else scores + own
         weights = self.weight_dropout(torch.softmax(scores, -1))
@@ -142,7 +142,7 @@ class PatchTST(LearnedForecaster):
             x, scores = layer(x, scores)
         # Channels before patches, the layout of the authors' head weights.
         x = self.head_dropout(self.head(x.transpose(1, 2).flatten(1)))
-        return x.view(*values.shape[:-1], -1)
+        return x.view(*values.shape[:-1], x.shape[-1])
 
 
 class ITransformerLayer(TensorModule):
@@ -182,7 +182,7 @@ class ITransformer(LearnedForecaster):
         x = self.dropout(self.embedding(x))
         for layer in self.layers:
             x = layer(x, mask)
-        return self.projector(self.norm(x)).view(*values.shape[:-1], -1)
+        return self.projector(self.norm(x)).view(*values.shape[:-1], self.shape.outputs())
 
 
 class Tide(LearnedForecaster):
@@ -233,7 +233,7 @@ class Tide(LearnedForecaster):
         x = x.view(*x.shape[:2], self.shape.horizon, self.step_width)
         if steps is not None:
             x = torch.cat([x, steps[:, :, self.shape.lookback :]], -1)
-        return (self.temporal(x).flatten(2) + self.residual(window)).view(*values.shape[:-1], -1)
+        return (self.temporal(x).flatten(2) + self.residual(window)).view(*values.shape[:-1], self.shape.outputs())
 
 
 def moving_average(x: Tensor, kernel: int) -> Tensor:

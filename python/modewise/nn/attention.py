@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from modewise import ops
 from modewise._aliases import old_keywords
 from modewise.nn.basic import Dropout, FeatureDraw, LayerNorm, Linear, TensorModule
+from modewise.nn.checks import checked_choice, checked_modes, valid_tokens, width_of_head
 
 
 def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: float) -> Tensor:
@@ -40,7 +41,10 @@ def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: 
     """
     if not 0 < base < math.inf:
         raise ValueError(f"rotary_angles: base must be positive and finite, got {base}")
-    count = width // 2 // len(modes)
+    modes = checked_modes("rotary_angles", "modes", modes, len(sizes))
+    count = width // 2 // max(len(modes), 1)
+    if count == 0:
+        raise ValueError(f"rotary_angles: {len(modes)} modes need heads of at least {2 * max(len(modes), 1)} channels, got {width}")
     frequencies = torch.pow(base, torch.arange(count, dtype=torch.float64) * (-1 / count))
     angles = torch.zeros(*sizes, width // 2, dtype=torch.float64)
     for i, mode in enumerate(modes):
@@ -57,12 +61,12 @@ def rotate_heads(x: Tensor, heads: int, modes: Sequence[int], base: float) -> Te
         return x
     width = x.shape[-1] // heads
     angles = rotary_angles(x.shape[1:-1], modes, width, base).to(x.device)
-    return ops.rotary(x.flatten(1, -2).view(x.shape[0], -1, heads, width), angles).view(x.shape)
+    return ops.rotary(x.flatten(1, -2).unflatten(-1, (heads, width)), angles).view(x.shape)
 
 
 def norm_heads(x: Tensor, heads: int, norm: LayerNorm) -> Tensor:
     """LayerNorm of each head of [..., D]."""
-    return norm(x.view(*x.shape[:-1], heads, -1)).view(x.shape)
+    return norm(x.unflatten(-1, (heads, -1))).view(x.shape)
 
 
 AttentionWeights = tuple[
@@ -160,17 +164,22 @@ class KroneckerAttention(TensorModule):
         features_redraw_every: int = 0,
     ) -> None:
         super().__init__()
-        self.mode_masks = list(mode_masks)
+        self.mode_masks, self.rope_base, head = list(mode_masks), rope_base, width_of_head("KroneckerAttention", width, heads)
+        if len(self.mode_masks) not in (0, modes):
+            raise ValueError(f"KroneckerAttention: mode_masks must be empty or one for each of the {modes} modes, got {len(self.mode_masks)}")
+        for name in self.mode_masks:
+            mode_mask(name, 1, torch.device("cpu"))
         self.heads, self.combine, self.pooling, self.share_modes = heads, combine, pooling, share_modes
-        self.attend_modes, self.rope_modes, self.rope_base = list(attend_modes), list(rope_modes), rope_base
+        self.attend_modes = checked_modes("KroneckerAttention", "attend_modes", attend_modes, modes)
+        self.rope_modes = checked_modes("KroneckerAttention", "rope_modes", rope_modes, modes)
         self.kernel, self.features, self.feature_map = kernel, features, feature_map
         projected = width if share_modes else modes * width
         self.query_proj = Linear(width, projected)
         self.key_proj = Linear(width, projected)
         self.value_proj = Linear(width, width)
         self.out_proj = Linear(width, width)
-        self.q_norm = LayerNorm(width // heads) if query_key_norm else None
-        self.k_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.q_norm = LayerNorm(head) if query_key_norm else None
+        self.k_norm = LayerNorm(head) if query_key_norm else None
         self.dropout = Dropout(dropout)
         drawn = kernel == "linear" and feature_key is not None
         self.feature_draw = FeatureDraw(feature_key or 0, features_redraw_every) if drawn else None
@@ -189,6 +198,7 @@ class KroneckerAttention(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [B, N_1 … N_k, D] -> as x."""
+        x = valid_tokens("KroneckerAttention", x, mask)
         seed, step, site = self.dropout.weights_key()
         mixed = ops.kronecker_attention(
             x, self.value_proj(x), *self._weights(x), heads=self.heads, combine=self.combine, pooling=self.pooling,
@@ -200,6 +210,7 @@ class KroneckerAttention(TensorModule):
 
     def factors(self, x: Tensor, mask: Tensor | None = None) -> list[Tensor]:
         """Attention matrices S_i [B, heads, N_i, N_i] of the attended modes, before dropout."""
+        x = valid_tokens("KroneckerAttention", x, mask)
         return ops.mode_attention(
             x, *self._weights(x), heads=self.heads, pooling=self.pooling, share_modes=self.share_modes,
             attend_modes=self.attend_modes, rope_modes=self.rope_modes, rope_base=self.rope_base, kernel=self.kernel,
@@ -259,16 +270,14 @@ class TokenAttention(TensorModule):
         super().__init__()
         if causal and (scope != "all" or rope_modes):
             raise ValueError("TokenAttention: causal attention needs scope \"all\" and no rotary embedding")
-        self.causal = causal
-        if scope not in ("all", "spatial", "temporal"):
-            raise ValueError(f"TokenAttention: scope must be all, spatial or temporal, got {scope!r}")
-        self.heads, self.scope, self.rope_modes, self.rope_base = heads, scope, list(rope_modes), rope_base
+        self.causal, self.scope = causal, checked_choice("TokenAttention", "scope", scope, ("all", "spatial", "temporal"))
+        self.heads, self.rope_modes, self.rope_base, head = heads, list(rope_modes), rope_base, width_of_head("TokenAttention", width, heads)
         self.query_proj = Linear(width, width)
         self.key_proj = Linear(width, width)
         self.value_proj = Linear(width, width)
         self.out_proj = Linear(width, width)
-        self.q_norm = LayerNorm(width // heads) if query_key_norm else None
-        self.k_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.q_norm = LayerNorm(head) if query_key_norm else None
+        self.k_norm = LayerNorm(head) if query_key_norm else None
         self.dropout = Dropout(dropout)
 
     def _placed(self, projected: Tensor, norm: LayerNorm | None) -> Tensor:
@@ -278,6 +287,7 @@ class TokenAttention(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [B, N_1 … N_k, D] -> as x."""
+        x = valid_tokens("TokenAttention", x, mask)
         q = self._placed(self.query_proj(x), self.q_norm)
         k = self._placed(self.key_proj(x), self.k_norm)
         v = self.value_proj(x)
@@ -285,8 +295,8 @@ class TokenAttention(TensorModule):
         if self.scope == "all":
             return self.out_proj(ops.full_attention(q, k, v, self.heads, mask, *drop, self.causal))
         # The series modes are merged: [B, N, P, D].
-        folded = (x.shape[0], -1, x.shape[-2], x.shape[-1])
-        folded_mask = None if mask is None else mask.reshape(x.shape[0], -1, x.shape[-2])
+        folded = (x.shape[0], math.prod(x.shape[1:-2]), x.shape[-2], x.shape[-1])
+        folded_mask = None if mask is None else mask.reshape(folded[:-1])
         out = ops.axis_attention(q.reshape(folded), k.reshape(folded), v.reshape(folded), self.heads,
                                  0 if self.scope == "spatial" else 1, folded_mask, None, *drop)  # fmt: skip
         return self.out_proj(out.view(x.shape))
@@ -333,12 +343,13 @@ class DividedAttention(TensorModule):
         rope_base: float = 10000.0,
     ) -> None:
         super().__init__()
-        self.heads, self.modes, self.rope_modes, self.rope_base = heads, modes, list(rope_modes), rope_base
+        self.heads, self.modes, self.rope_base, head = heads, modes, rope_base, width_of_head("DividedAttention", width, heads)
+        self.rope_modes = checked_modes("DividedAttention", "rope_modes", rope_modes, modes)
         self.query_proj = Linear(width, modes * width)
         self.key_proj = Linear(width, modes * width)
         self.value_proj = Linear(width, modes * width)
-        self.q_norm = LayerNorm(width // heads) if query_key_norm else None
-        self.k_norm = LayerNorm(width // heads) if query_key_norm else None
+        self.q_norm = LayerNorm(head) if query_key_norm else None
+        self.k_norm = LayerNorm(head) if query_key_norm else None
         self.dropout = nn.ModuleList(Dropout(dropout) for _ in range(modes))
 
     def _placed(self, x: Tensor, linear: Linear, norm: LayerNorm | None, mode: int) -> Tensor:
@@ -354,7 +365,9 @@ class DividedAttention(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [B, N_1 … N_k, D] -> as x."""
-        total = None
+        if x.dim() != self.modes + 2:
+            raise ValueError(f"DividedAttention: x must have {self.modes + 2} axes (batch, modes, channels), got {list(x.shape)}")
+        x, total = valid_tokens("DividedAttention", x, mask), None
         for mode, dropout in enumerate(self.dropout):
             assert isinstance(dropout, Dropout)
             here = x if total is None else x + total

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from modewise import ops
+from modewise.nn.checks import valid_tokens
 
 FIRST_SITE = 16  # of the dropouts of a model
 FEW_ROWS = 64  # below, weights are not concatenated: a copy costs more than it saves
@@ -167,6 +168,7 @@ class BatchNorm(TensorModule):
         self.register_buffer("running_var", torch.ones(width))
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = valid_tokens("BatchNorm", x, mask)
         if not self.training:
             factor = self.weight * (self.running_var + self.eps).rsqrt()
             return x * factor.to(x.dtype) + (self.bias - self.running_mean * factor).to(x.dtype)

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from modewise import ops
 from modewise.nn.basic import Dropout, LayerNorm, TensorModule
+from modewise.nn.checks import valid_tokens
 
 
 class Block(TensorModule):
@@ -61,6 +62,7 @@ class Block(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [B, N_1 … N_k, D], mask [B, N_1 … N_k] bool -> as x."""
+        x = valid_tokens("Block", x, mask)
         if self.attention is None or self.norm1 is None:
             return x if self.norm2 is None else self.dropout2.add_to(x, self._fed(self.norm2(x)))
         attended = scaled(self.attention(self.norm1(x), mask), self.scale1)

@@ -10,6 +10,7 @@ from modewise._aliases import REGISTRY_ENTRIES, current, old_fields
 from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention
 from modewise.nn.basic import Dropout, GELUNetwork, SwiGLU, TensorModule, number_dropouts
 from modewise.nn.block import Block
+from modewise.nn.checks import checked_choice, checked_modes
 from modewise.nn.positions import ModeEmbedding, SinCosEncoding
 from modewise.nn.synthesizers import ENTRIES, synthesizer
 
@@ -50,6 +51,21 @@ class EncoderOptions:
     feature_map: str = "softmax"
     feature_draw: str = "seed"  # of the linear kernel: seed (drawn for each layer, saved in the state) | fixed (by the site)
     features_redraw_every: int = 0
+
+
+def check_options(options: EncoderOptions) -> None:
+    """ValueError for unknown names, and masks of modes that no attention takes; NotImplementedError for what only the program has."""
+    choices = {"feed_forward": ("swiglu", "gelu", "none"), "encoding": ("none", "learned", "sincos"), "kernel": ("softmax", "linear", "none"),
+               "mechanism": ("hot", "transformer", "spatial", "temporal", "divided"), "feature_draw": ("seed", "fixed")}  # fmt: skip
+    for name, values in choices.items():
+        checked_choice("EncoderOptions", name, getattr(options, name), values)
+    masked = options.mechanism == "hot" and options.kernel == "softmax" and options.attention_type == "model"
+    if options.mode_masks and not masked:
+        raise ValueError('EncoderOptions: mode_masks need mechanism = "hot", kernel = "softmax" and attention_type = "model", got '
+                         f'"{options.mechanism}", "{options.kernel}" and "{options.attention_type}"')  # fmt: skip
+    if options.kernel == "linear" and (options.mechanism != "hot" or options.attention_type != "model"):
+        raise NotImplementedError(f'mechanism = "{options.mechanism}" and attention_type = "{options.attention_type}" with kernel = "linear" have '
+                                  "no module in Python yet")  # fmt: skip
 
 
 def make_attention(options: EncoderOptions, sizes: Sequence[int]) -> TensorModule | None:
@@ -113,6 +129,8 @@ class TokenEncoder(TensorModule):
 
     def __init__(self, options: EncoderOptions, sizes: Sequence[int], ordered: Sequence[int], dropout: float = 0.0) -> None:
         super().__init__()
+        check_options(options)
+        ordered = checked_modes("TokenEncoder", "ordered", ordered, len(sizes))
         free = [mode for mode in range(len(sizes)) if mode not in ordered] if options.mode_embeddings else []
         self.identity = nn.ModuleList(ModeEmbedding(sizes, [mode], options.width) for mode in free) if free else None
         self.positions = None

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from modewise import ops
 from modewise.nn.basic import BatchNorm, LayerNorm, TensorModule
+from modewise.nn.checks import checked_choice, require_mask
 
 ACTIVATIONS = ("linear", "relu", "relu_norm")
 
@@ -78,9 +79,8 @@ class PatchEmbedding(nn.Module):
 
     def __init__(self, length: int, stride: int, width: int, activation: str = "linear", flags: bool = False) -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"PatchEmbedding: activation must be linear, relu or relu_norm, got {activation!r}")
-        self.length, self.stride, self.activation, self.flags = length, stride, activation, flags
+        self.activation = checked_choice("PatchEmbedding", "activation", activation, ACTIVATIONS)
+        self.length, self.stride, self.flags = length, stride, flags
         self.add_module("0", _convolution(width, 2 if flags else 1, [length]))
         if activation == "relu_norm":
             self.add_module("2", LayerNorm(width))
@@ -88,6 +88,10 @@ class PatchEmbedding(nn.Module):
     def forward(self, x: Tensor, observed: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
         """x [B, N_1 … N_j, L], 0 where not observed; observed bool of its shape -> tokens [B, N_1 … N_j, P, D] of `dtype`
         (None: x's), and their mask [B, N_1 … N_j, P]: whether any value of the patch was observed."""
+        if observed is not None:
+            require_mask("PatchEmbedding", "observed", observed, x.shape)
+            if not self.flags:
+                raise ValueError("PatchEmbedding: observed was given, but the embedding has no flags")
         cells = unfold(x if dtype is None else x.to(dtype), self.length, self.stride)
         mask = None
         if self.flags:
@@ -115,7 +119,7 @@ def cut_grid(x: Tensor, patch: Sequence[int]) -> Tensor:
     counts = [x.shape[mode + 1] // patch[mode] for mode in range(modes)]
     split = [size for pair in zip(counts, patch, strict=True) for size in pair]
     order = [0, *range(1, 2 * modes, 2), *range(2, 2 * modes + 1, 2), 2 * modes + 1]
-    return x.reshape(x.shape[0], *split, x.shape[-1]).permute(order).reshape(x.shape[0], *counts, -1)
+    return x.reshape(x.shape[0], *split, x.shape[-1]).permute(order).reshape(x.shape[0], *counts, math.prod(patch) * x.shape[-1])
 
 
 class Convolution(TensorModule):
@@ -188,6 +192,8 @@ class GridStem(nn.Module):
 
     def forward(self, values: Tensor, valid: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
         """Shapes as in GridPatches."""
+        if valid is not None:
+            require_mask("GridStem", "valid", valid, values.shape[:-1])
         x, mask = values if dtype is None else values.to(dtype), None
         for i, (convolution, norm) in enumerate(zip(self.conv, self.norm, strict=True)):
             x = convolution(x)
@@ -229,9 +235,7 @@ class GridPatches(nn.Module):
 
     def __init__(self, channels: int, patch: Sequence[int], width: int, activation: str = "linear") -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"GridPatches: activation must be linear, relu or relu_norm, got {activation!r}")
-        self.patch, self.activation = list(patch), activation
+        self.patch, self.activation = list(patch), checked_choice("GridPatches", "activation", activation, ACTIVATIONS)
         self.conv = nn.Module()
         self.conv.add_module("0", _convolution(width, channels, self.patch))
         if activation == "relu_norm":
@@ -240,6 +244,8 @@ class GridPatches(nn.Module):
     def forward(self, values: Tensor, valid: Tensor | None = None, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor | None]:
         """values [B, N_1 … N_k, C], 0 where not valid; valid [B, N_1 … N_k] bool -> tokens [B, n_1 … n_k, D] of
         `dtype`, and their mask: whether any position of the patch is valid."""
+        if valid is not None:
+            require_mask("GridPatches", "valid", valid, values.shape[:-1])
         mask = None if valid is None else cut_grid(valid.unsqueeze(-1), self.patch).any(-1)
         parts = cast(_Parts, self.conv.get_submodule("0"))
         weight = parts.weight.movedim(1, -1).flatten(1)  # channels last, as in cut_grid

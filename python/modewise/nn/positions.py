@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from modewise._aliases import old_keywords
 from modewise.nn.basic import TensorModule
+from modewise.nn.checks import checked_modes
 
 
 def sin_cos_positions(sizes: Sequence[int], width: int) -> Tensor:
@@ -31,7 +32,9 @@ def sin_cos_positions(sizes: Sequence[int], width: int) -> Tensor:
     >>> sin_cos_positions([3, 5], 8).shape
     torch.Size([3, 5, 8])
     """
-    half = width // (2 * len(sizes))
+    half = width // max(2 * len(sizes), 1)
+    if half == 0 or not sizes:
+        raise ValueError(f"sin_cos_positions: each of {len(sizes)} modes needs two channels, got a width of {width}")
     out = torch.zeros(*sizes, width)
     for mode, size in enumerate(sizes):
         shape = [1] * len(sizes) + [half]
@@ -45,7 +48,8 @@ def sin_cos_positions(sizes: Sequence[int], width: int) -> Tensor:
 
 
 def _view(sizes: Sequence[int], modes: Sequence[int], width: int) -> list[int]:
-    """The shape [N_1 … N_k, width] with 1 for modes outside `modes`."""
+    """The shape [N_1 … N_k, width] with 1 for modes outside `modes`, which must be distinct."""
+    checked_modes("position encoding", "modes", modes, len(sizes))
     return [size if mode in modes else 1 for mode, size in enumerate(sizes)] + [width]
 
 
@@ -103,7 +107,8 @@ class SinCosEncoding(TensorModule):
 
     def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int) -> None:
         super().__init__()
-        encoding = sin_cos_positions([sizes[mode] for mode in modes], width).view(_view(sizes, modes, width))
+        view = _view(sizes, modes, width)
+        encoding = sin_cos_positions([sizes[mode] for mode in sorted(modes)], width).view(view)
         self.register_buffer("code", encoding, persistent=False)
 
     def forward(self, tokens: Tensor) -> Tensor:

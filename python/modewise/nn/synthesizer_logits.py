@@ -97,8 +97,7 @@ class DenseLogits(LogitSource):
 
     def forward(self, x: Tensor) -> Logits:
         count = self.check(x)
-        left = torch.relu(self.hidden(x)).flatten(1, -2)
-        left = left.view(*left.shape[:2], self.heads, -1)
+        left = torch.relu(self.hidden(x)).flatten(1, -2).unflatten(-1, (self.heads, -1))
         ones = torch.ones(*left.shape[:3], 1, dtype=left.dtype, device=left.device)
         right = torch.cat([self.columns.to(x.dtype), self.columns_bias.to(x.dtype)], -1)
         return Logits(torch.cat([left, ones], -1), right[:count].unsqueeze(0))
@@ -128,7 +127,7 @@ class TensorLogits(LogitSource):
     def forward(self, x: Tensor) -> Logits:
         self.check(x)
         rows, columns = 1 if self.reduced == 0 else 0, 1 if self.reduced == 2 else 2
-        grid = x.reshape(x.shape[0], -1, self.sizes[-1], x.shape[-1])
+        grid = x.reshape(x.shape[0], math.prod(self.sizes[:-1]), self.sizes[-1], x.shape[-1])
         weights = self._joined(self.reduced, x)[:, 0].t()
         core = ops.matmul(grid.movedim(self.reduced + 1, -1), weights)  # [B, rows, columns, H]
         left = ops.matmul(self._joined(rows, x), core.movedim(-1, 1))  # [B, H, N, c]

@@ -12,6 +12,7 @@ from modewise import ops
 from modewise._aliases import REGISTRY_ENTRIES, current
 from modewise.nn.attention import KroneckerAttention, TokenAttention
 from modewise.nn.basic import Linear, TensorModule
+from modewise.nn.checks import valid_tokens, width_of_head
 from modewise.nn.synthesizer_logits import (
     AXES,
     DenseLogits,
@@ -27,8 +28,8 @@ from modewise.nn.synthesizer_logits import (
 
 def by_head(x: Tensor, heads: int) -> Tensor:
     """[B, N_1 … N_k, D] -> [B, N, H, d]."""
-    flat = x.flatten(1, -2)
-    return flat.view(*flat.shape[:2], heads, -1)
+    out: Tensor = x.flatten(1, -2).unflatten(-1, (heads, -1))
+    return out
 
 
 class SynthesizerAttention(TensorModule):
@@ -44,6 +45,7 @@ class SynthesizerAttention(TensorModule):
         self.out_proj = Linear(width, width)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = valid_tokens("synthesizer", x, mask)
         values = by_head(self.value_proj(x), self.heads)
         kept = None if mask is None else mask.flatten(1)
         sources = [source for source in self.children() if isinstance(source, LogitSource)]
@@ -68,7 +70,7 @@ class FactorProductAttention(TensorModule):
 
     def _mix(self, x: Tensor) -> Tensor:
         """[B, N, D] folded to [B, N_1', …, N_m', D] and mixed along each mode."""
-        out = x.reshape(x.shape[0], *self.shapes, -1)
+        out = x.reshape(x.shape[0], *self.shapes, x.shape[-1])
         for mode in range(len(self.shapes)):
             factor = torch.softmax(self.get_parameter(f"factor{mode}"), -1).to(x.dtype)
             out = ops.mode_product(out, factor.unsqueeze(0).expand(x.shape[0], -1, -1, -1), mode)
@@ -77,7 +79,7 @@ class FactorProductAttention(TensorModule):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if list(x.shape[1:-1]) != self.sizes:
             raise ValueError(f"a synthesizer built for tokens {self.sizes} takes only these, got {list(x.shape[1:-1])}")
-        values = self.value_proj(x)
+        values = self.value_proj(valid_tokens("synthesizer", x, mask))
         if mask is None:
             return self.out_proj(self._mix(values).reshape(x.shape))
         # Invalid tokens have weight 0; the other weights are renormalized.
@@ -85,7 +87,7 @@ class FactorProductAttention(TensorModule):
         valid = mask.unsqueeze(-1).to(x.dtype)
         mass = self._mix(valid.flatten(1, -2).expand(-1, -1, self.heads))
         mixed = self._mix(values)
-        mixed = mixed.view(*mixed.shape[:-1], self.heads, -1) / mass.clamp_min(1e-20).unsqueeze(-1)
+        mixed = mixed.unflatten(-1, (self.heads, -1)) / mass.clamp_min(1e-20).unsqueeze(-1)
         return self.out_proj(mixed.flatten(-2).reshape(x.shape))
 
 
@@ -105,6 +107,7 @@ class LinformerAttention(TensorModule):
         self.value_map = nn.Parameter(torch.randn(rows, tokens) / math.sqrt(tokens))
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = valid_tokens("synthesizer", x, mask)
         tokens = x.flatten(1, -2)
         if tokens.shape[1] > self.key_map.shape[1]:
             raise ValueError(f"linformer built for {self.key_map.shape[1]} keys takes at most as many, got {tokens.shape[1]}")
@@ -145,6 +148,7 @@ class PrintedMixtureAttention(TensorModule):
         return torch.softmax(logits, -1)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = valid_tokens("synthesizer", x, mask)
         values = self.value_proj(x)
         if mask is not None:
             values = values.masked_fill(~mask.unsqueeze(-1), 0)
@@ -249,6 +253,5 @@ def synthesizer(name: str, sizes: Sequence[int], width: int, heads: int, *, fact
         raise ValueError(f"unknown attention '{name}' (there are {', '.join(ENTRIES)})")
     if causal and name not in CAUSAL:
         raise ValueError(f"attention '{name}' cannot be causal: each of its rows depends on every token")
-    if width % heads != 0:
-        raise ValueError(f"attention '{name}': heads = {heads} must divide the width {width}")
+    width_of_head(f"attention '{name}'", width, heads)
     return ENTRIES[name](SynthesizerShape(sizes, width, heads, factors, causal))

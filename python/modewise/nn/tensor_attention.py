@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from modewise import _native, ops
 from modewise._aliases import ATTENTION_TYPES, current, old_keywords
 from modewise.nn.basic import FEW_ROWS, Linear, TensorModule
+from modewise.nn.checks import width_of_head
 
 _native.load_library("modewise_python")
 
@@ -117,7 +118,7 @@ class TensorAttention(TensorModule):
         super().__init__()
         form = current(ATTENTION_TYPES, form)
         self.heads, self.kv_heads = heads, kv_heads or heads
-        self.head_width = head_width or width // heads
+        self.head_width = head_width or width_of_head("TensorAttention", width, heads)
         self.form, self.fold, self.window, self.sinks, self.density = form, list(fold), window, sinks, density
         self.gains = list(gains)
         self.q_proj = Linear(width, self.heads * self.head_width, bias=False)
@@ -138,7 +139,7 @@ class TensorAttention(TensorModule):
         else:  # one product with the concatenated weights; the same bits
             joined = ops.linear(x, torch.cat([layer.weight for layer in layers]))
             parts = list(joined.split([layer.weight.shape[0] for layer in layers], -1))
-        q, k, v = (part.view(*x.shape[:-1], -1, self.head_width) for part in parts)
+        q, k, v = (part.unflatten(-1, (-1, self.head_width)) for part in parts)
         return q, k, v
 
     def forward(self, x: Tensor) -> Tensor:

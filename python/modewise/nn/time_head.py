@@ -4,12 +4,13 @@ import torch
 from torch import Tensor
 
 from modewise.nn.basic import Dropout, LayerNorm, Linear, TensorModule
+from modewise.nn.checks import checked_choice, valid_tokens, width_of_head
 
 
 class TimeHead(TensorModule):
     """tokens [B, N_1 … N_j, P, D], mask [B, N_1 … N_j, P] bool -> [B, N_1 … N_j, outputs].
 
-    `pooling` of the P time tokens: "flatten" (LayerNorm, concatenation, as in PatchTST), "mean" (of the valid tokens,
+    `pooling` of the P time tokens: "flatten" (LayerNorm, concatenation of all tokens, masked ones too, as in PatchTST), "mean" (of the valid tokens,
     then LayerNorm, as in HOT as released) or "attention" (LayerNorm, a learned weighted mean per head). `norm`: whether
     there is a LayerNorm. Names: 0 LayerNorm, 2 Linear, score.
 
@@ -45,16 +46,16 @@ class TimeHead(TensorModule):
         self, pooling: str, patches: int, width: int, heads: int, outputs: int, dropout: float = 0.0, norm: bool = True
     ) -> None:
         super().__init__()
-        if pooling not in ("flatten", "mean", "attention"):
-            raise ValueError(f"TimeHead: pooling must be flatten, mean or attention, got {pooling!r}")
-        self.pooling, self.heads = pooling, heads
+        self.pooling, self.heads = checked_choice("TimeHead", "pooling", pooling, ("flatten", "mean", "attention")), heads
         self.add_module("0", LayerNorm(width) if norm else None)
         self.add_module("1", Dropout(dropout))
         self.add_module("2", Linear(patches * width if pooling == "flatten" else width, outputs))
         if pooling == "attention":
+            width_of_head("TimeHead", width, heads)
             self.score = Linear(width, heads, bias=False)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        tokens = valid_tokens("TimeHead", tokens, mask)
         dropout, linear = (self.get_submodule(name) for name in "12")
         if self.pooling == "flatten":
             pooled = self._normed(tokens).flatten(-2)
@@ -80,7 +81,7 @@ class TimeHead(TensorModule):
         if mask is not None:  # finite: a series without a valid token gets equal weights
             scores = scores.masked_fill(~mask.unsqueeze(-1), -1e30)
         weights = torch.softmax(scores, -2).to(tokens.dtype)
-        split = tokens.view(*tokens.shape[:-1], self.heads, -1)
+        split: Tensor = tokens.unflatten(-1, (self.heads, -1))
         return (split * weights.unsqueeze(-1)).sum(-3).flatten(-2)
 
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from modewise import ops
 from modewise._aliases import old_fields
+from modewise.nn.checks import checked_choice
 
 EPSILON = 1e-5
 
@@ -77,9 +78,8 @@ class WindowNormalization(nn.Module):
         cycle_gain: float = 1.0,
     ) -> None:
         super().__init__()
-        if centre not in ("mean", "last", "none"):
-            raise ValueError(f"WindowNormalization: centre must be mean, last or none, got {centre!r}")
-        self.series, self.centre, self.scale, self.affine = list(series), centre, scale, affine
+        self.centre = checked_choice("WindowNormalization", "centre", centre, ("mean", "last", "none"))
+        self.series, self.scale, self.affine = list(series), scale, affine
         self.rows, self.cycle_gain = cycle, cycle_gain
         count = math.prod(self.series)
         if affine:

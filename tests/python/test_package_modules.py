@@ -1,0 +1,121 @@
+"""Modules of modewise.nn: masks, empty batches, and options that a module cannot take."""
+
+import math
+import re
+
+import pytest
+import torch
+
+from modewise import nn
+from modewise.nn.synthesizers import ENTRIES
+
+MODULES = {
+    "kronecker attention": lambda: nn.KroneckerAttention(8, 2, 2, rope_modes=[1]),
+    "linear attention": lambda: nn.KroneckerAttention(8, 2, 2, kernel="linear"),
+    "token attention": lambda: nn.TokenAttention(8, 2, rope_modes=[0, 1]),
+    "spatial attention": lambda: nn.TokenAttention(8, 2, scope="spatial"),
+    "divided attention": lambda: nn.DividedAttention(8, 2, 2, rope_modes=[1]),
+    "block": lambda: nn.Block(8, nn.KroneckerAttention(8, 2, 2), nn.SwiGLU(8, 16)),
+    "batch norm": lambda: nn.BatchNorm(8),
+    "trained batch norm": lambda: nn.BatchNorm(8).eval(),
+    "mean": lambda: nn.TimeHead("mean", 4, 8, 2, 6),
+    "pooling": lambda: nn.TimeHead("attention", 4, 8, 2, 6),
+    "flatten": lambda: nn.TimeHead("flatten", 4, 8, 2, 6),
+    **{name: lambda name=name: nn.synthesizer(name, [3, 4], 8, 2) for name in ENTRIES},
+}
+OF_ALL_TOKENS = ("flatten", "stt", "tensor-height", "tensor-width", "additive", "factorized-dense", "mixture", "mixture-printed")  # masked ones, too
+
+
+def tokens_and_mask():
+    generator = torch.Generator().manual_seed(3)
+    mask = torch.rand(2, 3, 4, generator=generator) > 0.4
+    mask[..., 1] = True
+    return torch.randn(2, 3, 4, 8, generator=generator), mask
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_nothing_under_a_mask_reaches_results_or_gradients(name):
+    torch.manual_seed(0)
+    module, (x, mask) = MODULES[name](), tokens_and_mask()
+    found = []
+    for value in (None, math.nan, -math.inf):
+        given = x.clone()
+        if value is not None:
+            given[~mask] = value
+        out = module(given.requires_grad_(), mask)
+        out = out if out.dim() < 4 else out[mask]
+        inner = torch.autograd.grad(out.square().sum(), [given, *module.parameters()])
+        found.append([out, inner[0][mask], *inner[1:]])
+        assert all(tensor.isfinite().all() for tensor in (out, *inner))
+    for other in found[1:]:
+        assert name in OF_ALL_TOKENS or torch.equal(other[0], found[0][0])
+        torch.testing.assert_close(other, found[1] if name in OF_ALL_TOKENS else found[0])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_masks_of_another_shape_or_type_are_sentences(name):
+    module, (x, mask) = MODULES[name](), tokens_and_mask()
+    for other in (mask.transpose(1, 2), mask.float(), mask[0], mask.flatten(1)):
+        wanted = re.escape(f"mask must be bool [2, 3, 4], got {other.dtype} {list(other.shape)}")
+        with pytest.raises(ValueError, match=rf"^\w+: {wanted}$"):
+            module(x, other)
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "batch norm"])
+def test_an_empty_batch_has_an_empty_result(name):
+    module, (x, mask) = MODULES[name](), tokens_and_mask()
+    wanted = module(x, mask).shape[1:]
+    assert module(x[:0]).shape == module(x[:0], mask[:0]).shape == (0, *wanted)
+
+
+def test_the_modules_of_other_inputs_take_empty_batches():
+    for attention in (nn.TensorAttention(8, 2, form="full"), nn.TensorAttention(8, 2, fold=[0, 4])):
+        assert attention(torch.ones(0, 9, 8)).shape == (0, 9, 8)
+    for patches in (nn.GridPatches(3, [4, 4], 8), nn.GridStem(2, 3, 4, 8).eval()):
+        tokens, mask = patches(torch.ones(0, 8, 8, 3), torch.ones(0, 8, 8, dtype=torch.bool))
+        assert tokens.shape == (0, 2, 2, 8) and mask.shape == (0, 2, 2)
+
+
+def encoder(**options):
+    return nn.TokenEncoder(nn.EncoderOptions(width=8, heads=2, **options), [3, 4], [1])
+
+
+X, SEEN = torch.ones(1, 3, 4, 8), torch.ones(1, 3, 4, dtype=torch.bool)
+REFUSED = [
+    (lambda: encoder(feed_forward="swigl"), "EncoderOptions: feed_forward must be swiglu, gelu or none, got 'swigl'"),
+    (lambda: encoder(encoding="sinusoid"), "EncoderOptions: encoding must be none, learned or sincos, got 'sinusoid'"),
+    (lambda: encoder(mechanism="transformer", mode_masks=["none", "causal"]), 'EncoderOptions: mode_masks need mechanism = "hot", kernel = "softmax" and '
+                                                                              'attention_type = "model", got "transformer", "softmax" and "model"'),
+    (lambda: nn.KroneckerAttention(8, 2, 2, mode_masks=["none", "none", "causal"]), "KroneckerAttention: mode_masks must be empty or one for each of the "
+                                                                                   "2 modes, got 3"),
+    (lambda: nn.KroneckerAttention(8, 2, 2, attend_modes=[2]), "KroneckerAttention: attend_modes must be from 0 to 1, got 2"),
+    (lambda: nn.KroneckerAttention(8, 3, 2), "KroneckerAttention: heads = 3 must divide the width 8"),
+    (lambda: nn.TensorAttention(8, 3), "TensorAttention: heads = 3 must divide the width 8"),
+    (lambda: nn.TimeHead("attention", 4, 8, 0, 6), "TimeHead: heads = 0 must divide the width 8"),
+    (lambda: nn.DividedAttention(8, 2, 2, rope_modes=[-1]), "DividedAttention: rope_modes must be from 0 to 1, got -1"),
+    (lambda: nn.DividedAttention(8, 2, 1)(X), "DividedAttention: x must have 3 axes (batch, modes, channels), got [1, 3, 4, 8]"),
+    (lambda: nn.TokenAttention(8, 2, rope_modes=[1, 1])(X), "rotary_angles: modes must not repeat a mode, got [1, 1]"),
+    (lambda: nn.TokenAttention(8, 2, rope_modes=[7])(X), "rotary_angles: modes must be from 0 to 1, got 7"),
+    (lambda: nn.TokenAttention(8, 4, rope_modes=[0, 1])(X), "rotary_angles: 2 modes need heads of at least 4 channels, got 2"),
+    (lambda: nn.ModeEmbedding([3, 5], [-1], 8), "position encoding: modes must be from 0 to 1, got -1"),
+    (lambda: nn.sin_cos_positions([3, 5], 3), "sin_cos_positions: each of 2 modes needs two channels, got a width of 3"),
+    (lambda: nn.PatchEmbedding(2, 2, 8)(X, torch.ones_like(X, dtype=torch.bool)), "PatchEmbedding: observed was given, but the embedding has no flags"),
+    (lambda: nn.GridPatches(8, [2, 2], 8)(X, SEEN[:, :2]), "GridPatches: valid must be bool [1, 3, 4], got torch.bool [1, 2, 4]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make, sentence", REFUSED, ids=[sentence[:40] for _, sentence in REFUSED])
+def test_options_that_cannot_act_are_sentences(make, sentence):
+    with pytest.raises(ValueError) as error:
+        make()
+    assert str(error.value) == sentence
+
+
+def test_the_linear_kernel_of_other_mechanisms_is_the_programs():
+    with pytest.raises(NotImplementedError, match='^mechanism = "transformer" and attention_type = "model" with kernel = "linear" have no module'):
+        encoder(mechanism="transformer", kernel="linear")
+
+
+def test_modes_of_an_encoding_come_in_any_order():
+    one, other = (nn.SinCosEncoding([3, 5], modes, 8)(torch.zeros(1, 3, 5, 8)) for modes in ([1, 0], [0, 1]))
+    assert torch.equal(one, other) and torch.equal(one[0], nn.sin_cos_positions([3, 5], 8))
