@@ -73,14 +73,15 @@ class Calibrator {
   }
 
   /// Margins [I, S, H] from the windows of `part`. A cell with few scores takes the margins of its series, or
-  /// of all series.
-  void margins(Part part, std::vector<float>& lower, std::vector<float>& upper) const {
+  /// of all series. Returns the fewest scores that a margin is made from.
+  size_t margins(Part part, std::vector<float>& lower, std::vector<float>& upper) const {
     const int64_t cells = sample_.series * sample_.horizon;
     lower.resize(sample_.nominal.size() * static_cast<size_t>(cells));
     upper.resize(lower.size());
     const Part all_series{0, sample_.series}, all_steps{0, sample_.horizon};
     Scores below, above;
     Margins of_cell, of_series, of_all;
+    size_t fewest = std::numeric_limits<size_t>::max();
     for (int64_t s = 0; s < sample_.series; ++s) {
       of_series.made = false;
       for (int64_t step = 0; step < sample_.horizon; ++step) {
@@ -94,6 +95,7 @@ class Calibrator {
           if (!of_all.made) make(of_all, part, all_series, all_steps, below, above);
           taken = &of_all;
         }
+        fewest = std::min(fewest, taken->scores);
         for (size_t interval = 0; interval < sample_.nominal.size(); ++interval) {
           const auto at =
               interval * static_cast<size_t>(cells) + static_cast<size_t>(s * sample_.horizon + step);
@@ -102,6 +104,7 @@ class Calibrator {
         }
       }
     }
+    return fewest;
   }
 
   /// Number of targets of `part`, and of those inside the interval.
@@ -363,6 +366,11 @@ double window_stddev(std::span<const float> past, std::span<const bool> observed
   return std::sqrt((n > 0 ? squares / n : 0) + kStddevFloor * kStddevFloor);
 }
 
+double Calibration::largest_nominal() const {
+  const auto n = static_cast<double>(scores);
+  return (shared ? n : n - 1) / (n + 1);  // α or α/2 on a side is at least 1 / (n + 1)
+}
+
 std::vector<double> Calibration::levels() const {
   std::vector<double> result;
   for (size_t i = nominal.size(); i-- > 0;) result.push_back((1 - nominal[i]) / 2);
@@ -389,7 +397,7 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
   choose_scale(result, tried, config, folds);
   if (has_seasons(sample)) choose_season(result, sample, tried, config, folds);
   const Calibrator calibrator(sample, result.exponent, result.shared, result.spread);
-  calibrator.margins({0, sample.windows}, result.lower, result.upper);
+  result.scores = static_cast<int64_t>(calibrator.margins({0, sample.windows}, result.lower, result.upper));
   return result;
 }
 
@@ -451,6 +459,9 @@ nlohmann::ordered_json to_json(const Calibration& calibration) {
                                  {"exponent", calibration.exponent},
                                  {"shared_sides", calibration.shared},
                                  {"windows", calibration.windows}};
+  if (calibration.scores > 0 && !calibration.empty() &&
+      calibration.nominal.back() > calibration.largest_nominal() + 1e-9)
+    json["few_scores"] = {{"scores", calibration.scores}, {"largest_nominal", calibration.largest_nominal()}};
   if (const auto& trial = calibration.season_trial)
     json["season"] = {{"rows", trial->season},
                       {"used", !calibration.spread.empty()},

@@ -71,6 +71,7 @@ struct SeasonTrial {
 struct Calibration {
   std::vector<double> nominal;  // I, ascending
   int64_t series = 0, horizon = 0, windows = 0;
+  int64_t scores = 0;  // the fewest that a margin is made from; 0: unknown, of a file
   double exponent = 0;
   bool shared = true;
   std::vector<float> lower, upper;  // [I, S, H]: margins below and above
@@ -80,6 +81,8 @@ struct Calibration {
   std::optional<SeasonTrial> season_trial;  // none if there are fewer than three seasons of targets
 
   bool empty() const { return nominal.empty(); }
+  /// The largest coverage whose margin is one of that many scores; the margin of a larger one is the maximum.
+  double largest_nominal() const;
   /// Levels of the calibrated quantiles, ascending: (1−c)/2 of each interval, 0.5, 1−(1−c)/2.
   std::vector<double> levels() const;
 };

@@ -1,7 +1,7 @@
 #include "modewise/tasks/forecasting/evaluate.h"
 
 #include <ATen/core/grad_mode.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
@@ -295,7 +296,24 @@ std::optional<metrics::Calibration> calibrate_blocks(
           }
       },
       stride);
-  return metrics::calibrate(sample, config.calibration);
+  metrics::Calibration result = metrics::calibrate(sample, config.calibration);
+  if (const std::string text = few_scores_text(to_json(result)); !text.empty()) spdlog::warn("{}", text);
+  return result;
+}
+
+std::string few_scores_text(const nlohmann::ordered_json& calibration) {
+  if (!calibration.contains("few_scores")) return "";
+  const nlohmann::ordered_json& few = calibration.at("few_scores");
+  const auto largest = few.at("largest_nominal").get<double>();
+  std::vector<std::string> levels;
+  for (const double nominal : calibration.at("nominal").get<std::vector<double>>())
+    if (nominal > largest) levels.push_back(fmt::format("{:.4g} %", 100 * nominal));
+  return fmt::format(
+      "A margin of the prediction intervals is made from {} of the validation windows, which {} at most "
+      "{:.4g} "
+      "%: at {} it is the largest score, whose coverage is lower. More validation rows support higher levels",
+      counted(few.at("scores").get<int64_t>(), "score"), few.at("scores") == 1 ? "supports" : "support",
+      100 * largest, fmt::join(levels, " and "));
 }
 
 metrics::ForecastErrors evaluate_forecaster(const CalibratedForecaster& forecaster, const ForecastData& data,

@@ -95,6 +95,9 @@ std::optional<metrics::Calibration> calibrate_blocks(
     const models::ForecastShape& shape, const ForecastConfig& config, const std::vector<int64_t>& windows,
     int64_t season, const std::function<void(const BlockVisitor& visit, int64_t stride)>& stream);
 
+/// A sentence about the intervals of a calibration (JSON) whose levels its scores do not support; "": none.
+std::string few_scores_text(const nlohmann::ordered_json& calibration);
+
 /// Errors over all windows of `set`; `visit` (may be empty) is called for each block with its quantiles. With
 /// several `workers` only rank 0 has errors and visits.
 using QuantileVisitor = std::function<void(const ForecastBlock& block, std::span<const float> quantiles)>;

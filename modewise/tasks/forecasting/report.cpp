@@ -236,6 +236,7 @@ void add_calibration(report::HtmlPage& page, const Json& metrics) {
                   "variant with the smallest {} is used. The test rows are not used.",
                   Cell::count(calibration.at("windows")).text(),
                   by_pinball ? "pinball loss" : "gap between nominal and empirical coverage"));
+  if (const std::string text = few_scores_text(calibration); !text.empty()) page.add_paragraph(text);
   if (calibration.contains("season")) {
     const Json& season = calibration.at("season");
     page.add_paragraph(fmt::format(
