@@ -1,8 +1,11 @@
 #include "modewise/tasks/run/open_run.h"
 
+#include <spdlog/spdlog.h>
+
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/nn/layers/move_module.h"
+#include "modewise/tasks/run/test_split.h"
 #include "modewise/train/checkpoint/run_weights.h"
 #include "modewise/train/loop/compute_device.h"
 
@@ -36,6 +39,12 @@ std::unique_ptr<Run> open_run(const TaskSpec& task, const std::filesystem::path&
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::data, "{}: {}", file, error.what());
   }
+  if (!has_finished(folder))
+    spdlog::warn(
+        "{0} has not finished: its best weights so far are used, and what the end of a training adds, such "
+        "as "
+        "calibrated intervals, is missing; modewise train --resume {0} finishes it",
+        path.string());
   run->make_model(Purpose::open);
   train::load_weights(run->module(), folder);
   nn::move_module(run->module(), train::chosen_device());

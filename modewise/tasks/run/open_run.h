@@ -11,7 +11,8 @@
 
 namespace modewise::tasks {
 
-/// Opens a run of `task` with its best weights, in evaluation mode, without samples. Errors: no_input if it
+/// Opens a run of `task` with its best weights, in evaluation mode, without samples. Logs a warning if its
+/// training has not finished. Errors: no_input if it
 /// is not a run or has no checkpoint; usage if it is of another task; data if its files are damaged.
 std::unique_ptr<Run> open_run(const TaskSpec& task, const std::filesystem::path& path);
 

@@ -11,6 +11,12 @@ namespace modewise::tasks {
 
 using Json = nlohmann::ordered_json;
 
+bool has_finished(const train::RunFolder& run) {
+  if (!std::filesystem::exists(run.file("metrics.json"))) return false;
+  const Json metrics = run.read_metrics();
+  return metrics.contains("test") || metrics.contains("test_read");
+}
+
 bool test_is_unread(const train::RunFolder& run) {
   return std::filesystem::exists(run.file("metrics.json")) && !run.read_metrics().value("test_read", true);
 }
@@ -20,10 +26,10 @@ const char* evaluated_part(const Json& metrics) {
 }
 
 Json evaluated_metrics(const train::RunFolder& run) {
-  Json metrics = run.read_metrics();
-  require(metrics.contains("test") || metrics.contains("test_read"), ErrorKind::no_input,
-          "{} has not finished: there are no results yet", run.path().string());
-  return metrics;
+  require(has_finished(run), ErrorKind::no_input,
+          "{0} has not finished: there are no results yet; modewise train --resume {0} finishes it",
+          run.path().string());
+  return run.read_metrics();
 }
 
 void write_test_figures(const train::RunFolder& run, const Json& figures, const std::string& data_hash) {
@@ -31,6 +37,10 @@ void write_test_figures(const train::RunFolder& run, const Json& figures, const 
   Json data = parse_json(read_file(file), file.string()), metrics = run.read_metrics();
   require(data.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
   data["hash"] = data_hash;
+  if (const int64_t unread = data.value("unread_rows", int64_t{0}); unread > 0) {
+    data["rows"] = data.value("rows", int64_t{0}) + unread;
+    data.erase("unread_rows");
+  }
   remove_stale_temporaries(
       run.path(), [](std::string_view name) { return name == "data.json" || name == "metrics.json"; });
   run.write_data(data);

@@ -11,6 +11,9 @@
 
 namespace modewise::tasks {
 
+/// Whether the training has finished: metrics.json has its results.
+bool has_finished(const train::RunFolder& run);
+
 /// Whether the run has finished and its test split is unread.
 bool test_is_unread(const train::RunFolder& run);
 
