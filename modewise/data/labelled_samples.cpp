@@ -226,6 +226,7 @@ void split_groups(LabelledSamples& set, const Split& split) {
 }  // namespace
 
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed) {
+  set.drawn = true;
   if (!set.groups.empty())
     return split_groups(set, [&](LabelledSamples& groups) { split_by_class(groups, ratios, seed); });
   require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,

@@ -54,6 +54,7 @@ struct LabelledSamples {
   std::vector<int64_t> train, validation, test;  // samples of each split
   std::string split_rule, validation_rule;  // clauses about what made the splits, or the validation split
                                             // alone, with the options; "": the data have them
+  bool drawn = false;                       // whether split_by_class has drawn the splits
   std::string source;
   std::string unlabelled;  // place of the first sample without a class, such as "x.csv:9"; "": no place
   std::vector<std::string> notes;  // messages; the first `warnings` of them are warnings

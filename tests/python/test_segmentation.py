@@ -62,8 +62,10 @@ def test_a_run_is_evaluated_and_compared(trained):
     assert len(test["classes"]) == 13 and test["pixels"] == sum(map(sum, test["confusion"]))
     again = json.loads(ok("evaluate", folder / "run", "--json").stdout)
     assert again["confusion"] == test["confusion"]
-    other = json.loads(ok("evaluate", folder / "run", "--data", path, "--masks", mask, "--json").stdout)
-    assert other["pixels"] == 96 * 96 and other["split"] == "all"
+    own = ["evaluate", folder / "run", "--data", path, "--masks", mask, "--json"]  # its test split: other blocks trained it
+    assert json.loads(ok(*own).stdout) == again
+    whole = json.loads(ok(*own, "--split", "all").stdout)
+    assert whole["pixels"] == 96 * 96 and whole["split"] == "all"
     assert "validation" in ok("evaluate", folder / "run", "--split", "validation", "--detail").stdout
     table = json.loads(ok("compare", folder / "run", "--json").stdout)
     assert table["groups"][0]["accuracy"]["mean"] == test["accuracy"]

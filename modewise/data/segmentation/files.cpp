@@ -201,7 +201,7 @@ void split_files(SceneFiles& files, const SegmentationDataConfig& config) {
 
 }  // namespace
 
-SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_masks) {
+SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_masks, bool split) {
   require(fs::exists(config.path), ErrorKind::no_input, "{} does not exist", config.path);
   require(!with_masks || fs::exists(config.masks), ErrorKind::no_input, "{} does not exist",
           config.masks.empty() ? "data.masks, the mask or folder of masks," : config.masks);
@@ -223,7 +223,7 @@ SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_mask
   SceneFiles result = layout == "ssl4eo" ? find_ssl4eo(config, with_masks) : find_folder(config, with_masks);
   require(!result.files.empty(), ErrorKind::data, "{}: no images in this folder (.tif, .tiff or .npy{})",
           config.path, config.image_suffix.empty() ? "" : ", with the suffix " + config.image_suffix);
-  if (with_masks) split_files(result, config);
+  if (with_masks && split) split_files(result, config);
   return result;
 }
 

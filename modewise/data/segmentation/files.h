@@ -24,8 +24,8 @@ struct SceneFiles {
 };
 
 /// Lists the files of `config`; if there are folders of splits, other images are left out, with a note.
-/// Without `with_masks` only images. Errors: no_input for paths that do not exist; data for an image without
-/// a mask, a folder without images, missing folders of a split.
-SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_masks);
+/// Without `with_masks` only images, without `split` no split. Errors: no_input for paths that do not exist;
+/// data for an image without a mask, a folder without images, missing folders of a split.
+SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_masks, bool split = true);
 
 }  // namespace modewise::data

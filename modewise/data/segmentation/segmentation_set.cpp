@@ -75,7 +75,10 @@ SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, int64_t w
 
 SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, const SceneSummary& run, bool whole,
                                  bool with_test)
-    : config_(config), files_(find_scene_files(config, true)), classes_(run.classes), rule_(run.rule) {
+    : config_(config),
+      files_(find_scene_files(config, true, !whole)),
+      classes_(run.classes),
+      rule_(run.rule) {
   if (!with_test) leave_test_files_out();
   check_pairs();
   for (size_t i = 0; i < files_.files.size(); ++i) require_fits(run, image(static_cast<int64_t>(i))->info());

@@ -16,6 +16,7 @@
 #include "modewise/tasks/classification/class_task.h"
 #include "modewise/tasks/classification/members.h"
 #include "modewise/tasks/run/model_output.h"
+#include "modewise/tasks/run/own_samples.h"
 #include "modewise/tasks/run/run_figures.h"
 #include "modewise/tasks/run/test_split.h"
 #include "modewise/train/loop/task.h"
@@ -112,7 +113,15 @@ models::ClassifierInput ClassificationRun::spread_input(const std::string& split
 void ClassificationRun::load(const DataRequest& request) {
   if (request.training) return load_training_samples(request.with_test);
   own_ = request.own();
-  load_samples_of(request.path, request.with_test);
+  const auto read = [&](bool with_test) { load_samples_of(request.path, with_test); };
+  bool same = own_;
+  if (own_ && !request.unchanged)
+    read(request.with_test);
+  else
+    same = load_and_compare(*this, request.with_test, read);
+  if (own_ && !same) refuse_changed(*this, set().source);
+  whole_ = !same && set().drawn;
+  if (whole_) announce_others(*this, set().source, fmt::format("{} {}", set().labels.size(), set().many));
   log_notes(set());
 }
 
@@ -137,7 +146,8 @@ std::unique_ptr<train::ModuleTask> ClassificationRun::task() {
   return std::make_unique<ClassTask>(*this);
 }
 
-Json ClassificationRun::evaluate(const std::string& split, bool keep, train::Workers& /*workers*/) {
+Json ClassificationRun::evaluate(const std::string& wanted, bool keep, train::Workers& /*workers*/) {
+  const std::string split = whole_ ? "all" : wanted;
   // Validation samples of one split are training samples of members on other splits.
   if (own_ && split == "validation" && ensemble() != nullptr)
     return evaluated_metrics(folder())["validation"];

@@ -136,6 +136,7 @@ class ClassificationRun : public Run {
 
   std::string source_;  // of an opened run: source of its training samples
   bool own_ = true;     // whether the loaded samples are the run's own
+  bool whole_ = false;  // whether they are others, without a split of their own
 
  private:
   std::optional<metrics::ClassMixture> mixture_;

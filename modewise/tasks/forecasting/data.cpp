@@ -85,6 +85,7 @@ namespace {
 /// Removes the test rows before their values are used.
 void leave_test_out(ForecastData& data) {
   const int64_t rows = std::max(data.splits.train.end, data.splits.validation.end);
+  data.unread = data.series.rows() - rows;
   data.series = data::first_rows(std::move(data.series), rows);
   data.splits.test = {rows, rows};
 }
@@ -145,7 +146,8 @@ DataSummary summarize(const ForecastData& data) {
           data.series.categories,
           known,
           ahead,
-          {}};
+          {},
+          data.unread};
 }
 
 nlohmann::ordered_json to_json(const DataSummary& summary) {
@@ -154,6 +156,7 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
                                  {"hash", summary.hash},
                                  {"rows", time.length},
                                  {"missing", summary.missing}};
+  if (summary.unread > 0) json["unread_rows"] = summary.unread;
   if (summary.header) json["header"] = *summary.header;
   if (!summary.decimal.empty()) json["decimal"] = summary.decimal;
   if (summary.units) json["units"] = *summary.units;
@@ -182,6 +185,7 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   if (json.contains("categories")) result.categories = json["categories"].get<data::Categories>();
   const auto& time = json.at("time");
   result.time.length = json.at("rows");
+  result.unread = json.value("unread_rows", int64_t{0});
   result.time.dated = time.at("dated");
   result.time.start = time.at("start");
   result.time.step = time.at("step");

@@ -26,6 +26,7 @@ struct ForecastData {
   data::WindowSource source;
   std::string hash;        // of values and mask
   std::string chosen;      // result of choose_defaults
+  int64_t unread = 0;      // test rows of the source that were left out
   int64_t row_offset = 0;  // rows from the first training row of the model to the first row here
 };
 
@@ -66,6 +67,7 @@ struct DataSummary {
   std::optional<FutureCovariateSummary> known;
   data::FutureCovariateShape ahead;  // sizes of the future covariates of windows
   std::string calendar_days;         // "all" for runs of every step that know no calendars, else empty
+  int64_t unread = 0;                // as in ForecastData; 0 also for runs made before
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);
@@ -83,8 +85,7 @@ void require_same_units(const std::map<std::string, std::string>& trained, const
 /// Checks that `series` fits the run: the same modes and time step, no missing cells if the model takes none.
 /// Data errors name the difference.
 void require_fits(const DataSummary& run, const data::Series& series);
-/// Rows from the run's first row to the first row of `series`, for the phase of periodic profiles; 0 without
-/// dates.
+/// Rows from the run's first row to the first row of `series`; 0 without dates.
 int64_t row_offset(const DataSummary& run, const data::Series& series);
 
 /// Window source of `series` with the run's scaling, and future covariates for `rows_ahead` rows after it.

@@ -191,7 +191,7 @@ Explanation explain_forecast(Run& opened, const ExplainOptions& options) {
   if (const auto* panel = dynamic_cast<PanelRun*>(&opened)) return explain_panel(*panel, options);
   const auto& run = as<ForecastRun>(opened);
   const ForecastData& data = run.data;
-  const data::WindowSet& set = windows_of(data.windows, options.split);
+  const data::WindowSet& set = run.windows(options.split);
   const std::vector<int64_t> windows = spread_samples(set.size(), options.samples);
   ExplainedWindows of{run.config,
                       *run.model,

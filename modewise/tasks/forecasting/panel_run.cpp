@@ -11,6 +11,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
@@ -270,16 +271,40 @@ void PanelRun::load(const DataRequest& request) {
           "{}: all {} series are too short for a validation window of {} rows and a test window after it",
           panel.source, panel.series(), config.forecast.longest());
   if (request.training && !config.train.test) {
-    std::vector<int64_t> rows = all_rows(panel);
-    for (const data::PanelWindow& window : splits.test)
-      rows[static_cast<size_t>(window.series)] =
-          std::min(rows[static_cast<size_t>(window.series)], window.origin);
-    panel = first_rows(panel, rows);
+    panel = first_rows(panel, rows_before_test());
     splits.test.clear();
   }
   content = data::hash_of(panel);
+  if (!request.training) compare(request);
   kept_ = std::make_shared<LocalOutputs>();
   if (request.training) training = hash_of_training(panel, splits.train_rows);
+}
+
+std::vector<int64_t> PanelRun::rows_before_test() const {
+  std::vector<int64_t> rows = all_rows(panel);
+  for (const data::PanelWindow& window : splits.test)
+    rows[static_cast<size_t>(window.series)] =
+        std::min(rows[static_cast<size_t>(window.series)], window.origin);
+  return rows;
+}
+
+void PanelRun::compare(const DataRequest& request) {
+  const bool unread = !config.train.test && test_is_unread(folder());
+  const bool same = content == trained_hash_ ||
+                    (unread && data::hash_of(first_rows(panel, rows_before_test())) == trained_hash_);
+  require(
+      !request.unchanged || same, ErrorKind::data,
+      "{0} has changed since the training of {1}: {2}{3} in {4} series then, {5} in {6} series now; --data "
+      "{0} evaluates "
+      "the last rows of each series of the file as it is now and leaves the results of the run as they are",
+      panel.source, folder().path().string(), counted(trained_rows_, "row"),
+      unread ? " before the test rows" : "", trained_series_, counted(panel.offsets.back(), "row"),
+      panel.series());
+  others_ = !request.own() && !same;
+  if (others_)
+    spdlog::info(
+        "{}: {} series, which are not the training data of the run ({}): the last rows of each are evaluated",
+        panel.source, panel.series(), trained_on_);
 }
 
 Json PanelRun::describe() const {
@@ -306,6 +331,9 @@ void PanelRun::restore(const Json& json, const std::string& /*file*/) {
   }
   if (json.contains("units")) units_ = json["units"].get<std::map<std::string, std::string>>();
   trained_on_ = json.at("source");
+  trained_hash_ = json.at("hash");
+  trained_series_ = json.value("series", int64_t{0});
+  trained_rows_ = json.value("rows", int64_t{0});
   training = json.value("training", "");
   step_ = json.at("time").at("step");
   months_ = json.at("time").at("months");
@@ -394,8 +422,13 @@ PanelForecaster PanelRun::forecaster() const {
 }
 
 std::vector<data::PanelWindow> PanelRun::windows_of(const std::string& split) const {
-  const std::vector<data::PanelWindow>& windows = split == "validation" ? splits.validation : splits.test;
-  require(split != "train", ErrorKind::usage, "panels are evaluated on --split test, validation or all");
+  require(
+      others_ || split == "test" || split == "validation", ErrorKind::usage,
+      "--split {}: panels are evaluated on --split test or validation; the rows before these windows give "
+      "the scale of each series",
+      split);
+  const std::vector<data::PanelWindow>& windows =
+      split == "validation" && !others_ ? splits.validation : splits.test;
   require(config.data.test_windows != 0 || split == "validation", ErrorKind::data,
           "{}: the run has no test windows (data.test_windows = 0)", panel.source);
   require(!windows.empty(), ErrorKind::data, "{}: no series is long enough for a {} window", panel.source,
@@ -422,7 +455,7 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
       1, workers);
   progress.finish();
   if (!workers.is_rank_zero()) return {};
-  Json json = {{"split", split},
+  Json json = {{"split", others_ ? "test" : split},
                {"series", panel.series()},
                {"lookback", config.forecast.lookback},
                {"horizon", config.forecast.longest()}};

@@ -51,7 +51,8 @@ class PanelRun final : public Run {
   PanelForecaster forecaster(const data::Panel& of, std::span<const int64_t> fitted) const;
   /// The forecaster of the loaded samples, scaled by their training rows; outputs of local models are kept.
   PanelForecaster forecaster() const;
-  /// Windows of "test", "validation" or another name of the test split; data error if there are none.
+  /// Windows of the test or validation split; of other data those of their last rows. Usage error for another
+  /// split, data error if there are none.
   std::vector<data::PanelWindow> windows_of(const std::string& split) const;
   CalibratedForecaster calibrated() const { return {model.get(), &config, calibration}; }
 
@@ -69,6 +70,9 @@ class PanelRun final : public Run {
   int64_t features() const;
   data::PanelScaler scaler(const data::Panel& of, std::span<const int64_t> rows) const;
   std::vector<int64_t> all_rows(const data::Panel& of) const;
+  std::vector<int64_t> rows_before_test() const;
+  /// Compares the loaded samples with those of the training.
+  void compare(const DataRequest& request);
 
   std::optional<data::SeriesTable> table_;      // of the training, until it is a panel
   std::vector<ForecastConfig> member_configs_;  // of an ensemble
@@ -78,6 +82,9 @@ class PanelRun final : public Run {
   std::vector<std::string> variables_;                       // of the training
   std::optional<std::map<std::string, std::string>> units_;  // of the training; none: a run made before
   std::string trained_on_;                                   // source of the training data of a restored run
+  std::string trained_hash_;                                 // of these data
+  int64_t trained_series_ = 0, trained_rows_ = 0;            // of these data
+  bool others_ = false;                                      // the loaded samples are other data
   int64_t step_ = 0, months_ = 0;                            // time step of the training
   std::vector<data::StaticEncoding> encodings_;
   bool known_gaps_ = false;  // whether future covariates are missing in rows of the training

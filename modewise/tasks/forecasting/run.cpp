@@ -1,5 +1,6 @@
 #include "modewise/tasks/forecasting/run.h"
 
+#include <ATen/ops/empty.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "modewise/tasks/forecasting/naive_errors.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
 #include "modewise/tasks/forecasting/task.h"
+#include "modewise/tasks/run/test_split.h"
 #include "modewise/train/checkpoint/run_weights.h"
 #include "modewise/train/checkpoint/tensor_file.h"
 
@@ -31,10 +33,12 @@ void require_masks_fit(const ForecastRun& run, const data::Series& series) {
           run.summary.source);
 }
 
-/// load_run_series with the run's scaler, without a split: windows.test covers all rows.
-ForecastData load_run_rows(const ForecastRun& run, const std::string& path) {
+using Rows = RunSeries::Rows;
+
+/// The rows with the run's scaler, without a split: windows.test covers all of them.
+ForecastData whole_data(const ForecastRun& run, RunSeries rows) {
   ForecastData data;
-  data.series = load_run_series(run, path);
+  data.series = std::move(rows.series);
   require_masks_fit(run, data.series);
   data::check_window(run.config.window(), data.series);
   data.splits.test = {0, data.series.rows()};
@@ -42,17 +46,64 @@ ForecastData load_run_rows(const ForecastRun& run, const std::string& path) {
   data.windows.test = data::WindowSet("all rows", data.splits.test, run.config.window(), false);
   data.scaler = run.summary.scaler;
   data.source = run_source(run.summary, run.config.data, data.series);
-  data.hash = hash_of(data.series);
+  data.hash = std::move(rows.hash);
   data.row_offset = phase_offset(run, data.series);
   return data;
 }
 
-/// load_run_rows with the run's split rule.
-ForecastData load_run_data(const ForecastRun& run, const std::string& path) {
-  ForecastData data = load_run_rows(run, path);
-  data.splits = data::make_splits(run.config.data, data.series);
-  data.windows = cut_forecast_windows(run.config, data.splits);
-  return data;
+/// Whether the test split, which data.json leaves out, is still unread.
+bool is_unread(const ForecastRun& run) {
+  return !run.config.train.test && (!run.has_folder() || test_is_unread(run.folder()));
+}
+
+Rows compare_rows(const ForecastRun& run, const data::Series& series, const std::string& hash) {
+  const DataSummary& summary = run.summary;
+  if (hash == summary.hash) return Rows::same;
+  const int64_t rows = summary.time.length;
+  if (series.rows() <= rows || hash_of(data::first_rows(series, rows)) != summary.hash) return Rows::others;
+  if (!is_unread(run)) return Rows::appended;
+  const bool same = summary.unread > 0 ? series.rows() == rows + summary.unread
+                                       : data::make_splits(run.config.data, series).validation.end == rows;
+  return same ? Rows::same : Rows::appended;
+}
+
+/// Data error if the run's own rows are others than in its training.
+void require_same_rows(const ForecastRun& run, const RunSeries& own) {
+  const int64_t then = run.summary.time.length + run.summary.unread, now = own.series.rows();
+  require(own.rows == Rows::same, ErrorKind::data,
+          "{0} has changed since the training of {1}: {2} then, {3}{4}; --data {0} evaluates all rows of the "
+          "file as it is now and leaves the results of the run as they are",
+          own.series.source, run.folder().path().string(), counted(then, "row"),
+          then == now ? "as many now, with other values" : counted(now, "row") + " now",
+          then != now && own.rows == Rows::others ? ", with other values" : "");
+}
+
+/// Rows of training and validation: all before the test split.
+int64_t rows_before_test(const ForecastRun& run, const data::TimeAxis& like) {
+  if (is_unread(run)) return run.summary.time.length;
+  data::Series trained;
+  trained.source = run.summary.source;
+  trained.values = at::empty({run.summary.time.length, 0});
+  trained.time = run.summary.time;
+  trained.time.style = like.style;  // of ambiguous dates in data.split_dates
+  return data::make_splits(run.config.data, trained).validation.end;
+}
+
+/// Logs that all rows of data other than the run's own are taken, and a warning of those with dates that it
+/// was trained on.
+void announce_others(const ForecastRun& run, const data::Series& series) {
+  spdlog::info(
+      "{}: {}, which are not the training data of the run ({}): all of them are used, without a split",
+      series.source, counted(series.rows(), "row"), run.summary.source);
+  const data::TimeAxis& trained = run.summary.time;
+  if (!trained.dated || !series.time.dated) return;
+  const int64_t known = rows_before_test(run, series.time), offset = row_offset(run.summary, series);
+  const int64_t common = std::min(offset + series.rows(), known) - std::max<int64_t>(offset, 0);
+  if (common > 0)
+    spdlog::warn(
+        "{}: {} of its {} have dates of the training and validation rows of the run (until {}), which makes "
+        "its results too good",
+        series.source, common, counted(series.rows(), "row"), trained.text_at(known - 1));
 }
 
 /// Loads the weights of `init`, a file or a run.
@@ -90,15 +141,26 @@ void ForecastRun::load(const DataRequest& request) {
     data = load_forecast_data(config);
     summary = summarize(data);
     models::validate(config.model, shape());
-  } else if (request.split == "all") {
-    data = load_run_rows(*this, request.path);
   } else if (request.moved && request.path.empty() && !request.with_test) {  // the rows of the training
     ForecastConfig copy = config;
     copy.data = run_series_config(*this, {});
     data = load_forecast_data(copy);
   } else {
-    data = load_run_data(*this, request.path);
+    load_rows(request);
   }
+}
+
+void ForecastRun::load_rows(const DataRequest& request) {
+  RunSeries rows = load_run_series(*this, request.path);
+  if (request.unchanged) require_same_rows(*this, rows);
+  if (request.path.empty()) warn_of_changes(*this, rows);
+  const bool others = !request.path.empty() && rows.rows != Rows::same;
+  data = whole_data(*this, std::move(rows));
+  if (others) announce_others(*this, data.series);
+  whole_ = others || request.split == "all";
+  if (whole_) return;
+  data.splits = data::make_splits(config.data, data.series);
+  data.windows = cut_forecast_windows(config, data.splits);
 }
 
 void ForecastRun::restore(const nlohmann::ordered_json& json, const std::string& file) {
@@ -140,7 +202,7 @@ std::unique_ptr<train::ModuleTask> ForecastRun::task() {
 }
 
 nlohmann::ordered_json ForecastRun::evaluate(const std::string& split, bool keep, train::Workers& workers) {
-  const data::WindowSet& windows = windows_of(data.windows, split);
+  const data::WindowSet& windows = this->windows(split);
   const CalibratedForecaster calibrated = forecaster();
   const int64_t stored = keep ? config.output.predictions : 0;
   PredictionStore store(data, windows, calibrated.levels(), stored);
@@ -154,7 +216,8 @@ nlohmann::ordered_json ForecastRun::evaluate(const std::string& split, bool keep
       workers);
   if (!workers.is_rank_zero()) return {};
   if (stored > 0) store.write(folder().file("predictions.npz"));
-  nlohmann::ordered_json evaluation = evaluation_json(split, errors, config.forecast, data.series);
+  nlohmann::ordered_json evaluation =
+      evaluation_json(whole_ ? "all" : split, errors, config.forecast, data.series);
   evaluation["naive"] = naive.json();
   return evaluation;
 }
@@ -208,19 +271,34 @@ data::ForecastDataConfig run_series_config(const ForecastRun& run, const std::st
   return config;
 }
 
-data::Series load_run_series(const ForecastRun& run, const std::string& path) {
-  data::Series series = data::load_series(run_series_config(run, path));
+RunSeries load_run_series(const ForecastRun& run, const std::string& path) {
+  RunSeries result;
+  data::Series& series = result.series;
+  series = data::load_series(run_series_config(run, path));
   print_warnings(series);
   require_fits(run.summary, series);
+  result.hash = hash_of(series);
+  result.rows = compare_rows(run, series, result.hash);
   for (const std::string& sentence : data::leave_out(series, run.summary.scaler.left_out))
     spdlog::warn("{}: {}", series.source, sentence);
-  return series;
+  return result;
+}
+
+void warn_of_changes(const ForecastRun& run, const RunSeries& own) {
+  if (own.rows == Rows::others)
+    spdlog::warn(
+        "{} has changed since the training of {}: the values of the {} of its training are others now",
+        own.series.source, run.folder().path().string(), counted(run.summary.time.length, "row"));
 }
 
 int64_t phase_offset(const ForecastRun& run, const data::Series& series) {
   const int64_t offset = row_offset(run.summary, series);
   const int64_t period = std::lcm(std::max<int64_t>(run.config.model.window.cycle, 1),
                                   run.calibration ? run.calibration->season : 1);
+  require(period == 1 || !run.summary.time.dated || series.time.dated, ErrorKind::data,
+          "{}: its rows have no dates, but the run was trained on {} with dates, which give the phase of its "
+          "period of {}: add the dates, or data.start and data.step",
+          series.source, run.summary.source, counted(period, "row"));
   return offset >= 0 ? offset : (offset % period + period) % period;
 }
 

@@ -43,10 +43,14 @@ class ForecastRun final : public Run {
   /// Forecasts with bands, learning curves, errors by step and series, attention maps, calibration.
   report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
 
+  /// Windows of a split; all windows if the data are not split. Data error if there are none.
+  const data::WindowSet& windows(const std::string& split) const {
+    return windows_of(data.windows, whole_ ? "all" : split);
+  }
   CalibratedForecaster forecaster() const { return {model.get(), &config, calibration}; }
 
   ForecastConfig config;
-  ForecastData data;    // the loaded samples
+  ForecastData data;    // the loaded samples; of other data, or the split "all", its test split is all rows
   DataSummary summary;  // of the training samples
   std::shared_ptr<models::Forecaster> model;
   std::optional<metrics::Calibration> calibration;
@@ -55,15 +59,28 @@ class ForecastRun final : public Run {
 
  private:
   models::ForecastShape shape() const { return config.model_shape(shape_of(summary)); }
+  void load_rows(const DataRequest& request);
+
+  bool whole_ = false;  // the data are not split
 };
 
 /// Data config for `run`: that of its training data, with `path` instead of its file if not empty.
 data::ForecastDataConfig run_series_config(const ForecastRun& run, const std::string& path);
+/// Rows for a run, compared with the rows of its training.
+struct RunSeries {
+  enum class Rows { same, appended, others };  // appended: those of the training, and more after them
+  data::Series series;
+  std::string hash;  // as in ForecastData
+  Rows rows = Rows::same;
+};
 /// Loads the run's training data, or `path` if not empty, with the checks of require_fits.
-data::Series load_run_series(const ForecastRun& run, const std::string& path);
+RunSeries load_run_series(const ForecastRun& run, const std::string& path);
+/// Logs a warning if the run's own rows, of training and validation, are others than in its training.
+void warn_of_changes(const ForecastRun& run, const RunSeries& own);
 
 /// Row offset of `series` for the phase of periodic profiles and of seasonal margins: distance from the first
-/// training row, made non-negative by whole periods.
+/// training row, made non-negative by whole periods. Data error if there is a period and only the run has
+/// dates.
 int64_t phase_offset(const ForecastRun& run, const data::Series& series);
 
 }  // namespace modewise::tasks

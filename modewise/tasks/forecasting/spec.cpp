@@ -82,8 +82,10 @@ Result predict_series(const PanelRun& run, const PredictRequest& request) {
 Result predict(Run& opened, const PredictRequest& request) {
   if (const auto* panel = dynamic_cast<PanelRun*>(&opened)) return predict_series(*panel, request);
   const auto& run = as<ForecastRun>(opened);
-  data::Series series = load_run_series(run, request.data);
-  require_same_work(run.folder(), std::to_string(request.steps), hash_of(series));
+  RunSeries rows = load_run_series(run, request.data);
+  require_same_work(run.folder(), std::to_string(request.steps), rows.hash);
+  if (request.data.empty()) warn_of_changes(run, rows);
+  data::Series& series = rows.series;
   if (!train::workers().is_rank_zero()) return {};  // one batch
   if (!request.future.empty())
     data::take_future(series, run_series_config(run, ""), request.future, run.config.window().horizon);

@@ -51,7 +51,9 @@ Result evaluate_run(const TaskSpec& task, const EvaluateRequest& request) {
 Result evaluate_split(const TaskSpec& task, const EvaluateRequest& request) {
   train::Workers& workers = train::workers();
   const std::unique_ptr<Run> run = open_run(task, request.run);
-  run->load(samples_of(*run, request.data, request.masks, request.split, false));
+  DataRequest samples = samples_of(*run, request.data, request.masks, request.split, false);
+  samples.unchanged = samples.own();
+  run->load(samples);
   if (task.in_shares) require_same_work(run->folder(), request.split, run->hash());
   const bool unread = request.data.empty() && request.split == "test" && test_is_unread(run->folder());
   Json evaluation = run->evaluate(request.split, unread, workers);
@@ -90,8 +92,8 @@ void write_report(Run& run, const fs::path& out) {
 }
 
 void report_run(const TaskSpec& task, const std::string& path, const std::string& data, const fs::path& out) {
+  evaluated_metrics(train::RunFolder::open(path));  // before the run is opened
   const std::unique_ptr<Run> run = open_run(task, path);
-  evaluated_metrics(run->folder());  // before the samples are read
   const bool unread = test_is_unread(run->folder());
   run->load(samples_of(*run, data, "", unread ? "validation" : "test", true));
   write_report(*run, out);

@@ -32,6 +32,7 @@ struct DataRequest {
   bool with_test = true;  // false: the test split stays unread
   std::string path = {}, masks = {};  // other samples than the run's own, and their masks; "": its own
   bool moved = false;                 // `path` is the current location of the run's own samples
+  bool unchanged = false;             // its own samples must be those of its training
   std::string split = "test";         // the split that will be used; "all": every sample
 
   bool own() const { return path.empty() || moved; }

@@ -5,10 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/metrics/json_number.h"
 #include "modewise/models/segmentation/cost.h"
+#include "modewise/tasks/run/own_samples.h"
 #include "modewise/tasks/segmentation/task.h"
 
 namespace modewise::tasks {
@@ -74,8 +76,25 @@ void SegmentationRun::load(const DataRequest& request) {
     source.layout = "auto";
     source.split = "auto";
   }
-  whole_ = !request.own() || request.split == "all";
-  set.emplace(source, summary, whole_, request.with_test);
+  whole_ = !request.own();
+  const auto read = [&](bool with_test) { set.emplace(source, summary, whole_, with_test); };
+  if (!request.unchanged)
+    read(request.with_test);
+  else if (!load_and_compare(*this, request.with_test, read))
+    refuse_changed(*this, set->source());
+  if (whole_ && set->hash() == summary.hash) {  // the run's own images at another place
+    whole_ = false;
+    source = config.data;
+    source.path = request.path;
+    source.masks = request.masks;
+    read(request.with_test);
+  } else if (whole_) {
+    announce_others(*this, set->source(), counted(set->files().size(), "image"));
+  }
+  if (!whole_ && request.split == "all") {
+    whole_ = true;
+    read(request.with_test);
+  }
   for (const std::string& warning : set->warnings()) spdlog::warn("{}", warning);
   for (const std::string& note : set->notes()) spdlog::info("{}", note);
 }

@@ -1,0 +1,242 @@
+"""Commands on data other than those of the training: another file by --data, and the run's own file, changed since."""
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from cli_helpers import QUICK, fails, ok, write_csv
+from test_panels import made, panel
+from test_segmentation import QUICK as FEW_STEPS
+from test_volume_classification import nifti
+
+
+def evaluated(run, *more):
+    result = ok("evaluate", run, *more, "--json")
+    return json.loads(result.stdout), result.stderr
+
+
+def trained(folder, *more, rows=400):
+    data = write_csv(folder / "h.csv", rows)
+    ok("train", "forecast", "--data", data, "--out", folder / "run", *QUICK, *more)
+    return folder / "run", data
+
+
+def lines_of(data, first, last):
+    lines = data.read_text().splitlines()
+    path = data.with_name(f"rows-{first}-{last}.csv")
+    path.write_text("\n".join([lines[0], *lines[1 + first:1 + last]]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("other")
+    return trained(folder)[0]
+
+
+def test_the_run_s_own_data_elsewhere_have_its_test_split(run, tmp_path):
+    moved = shutil.copy(run.parent / "h.csv", tmp_path / "moved.csv")
+    own, elsewhere = evaluated(run)[0], evaluated(run, "--data", moved)
+    assert own["split"] == "test" and elsewhere[0] == own and "training data" not in elsewhere[1]
+
+
+def test_other_rows_are_evaluated_whole(run, tmp_path):
+    longer = write_csv(tmp_path / "longer.csv", 500)
+    part = lines_of(longer, 400, 450)
+    said, log = evaluated(run, "--data", part)
+    assert said["split"] == "all" and said["windows"] == 50 - 24 - 8 + 1
+    assert "50 rows, which are not the training data of the run" in log and "too good" not in log
+    ok("explain", run, "--data", part, "--out", tmp_path / "explained")
+    assert len(json.loads(ok("backtest", run, "--data", part, "--json").stdout)["origins"]) == (50 - 24) // 8
+
+
+@pytest.mark.parametrize(("first", "last", "common"), [(0, 300, 300), (300, 400, 20), (320, 400, 0)])
+def test_rows_with_dates_of_the_training_are_counted(run, first, last, common):
+    said, log = evaluated(run, "--data", lines_of(run.parent / "h.csv", first, last))
+    assert said["split"] == "all"
+    assert (f"{common} of its {last - first} rows have dates of the training and validation rows" in log) == (common > 0)
+    if common == 0:
+        assert "too good" not in log
+
+
+def contents(run):
+    return {name: (run / name).read_bytes() for name in ("metrics.json", "data.json", "predictions.npz")}
+
+
+@pytest.mark.parametrize("test", [[], ["--no-test"]], ids=["evaluated", "unread"])
+def test_evaluate_refuses_the_run_s_file_if_it_has_changed(tmp_path, test):
+    run, data = trained(tmp_path, *test)
+    whole, before = data.read_text(), contents(run)
+    longer = write_csv(tmp_path / "longer.csv", 500).read_text().splitlines()
+    data.write_text("\n".join([*whole.splitlines(), *longer[401:]]) + "\n")
+    sentence = fails(65, "has changed since the training", "400 rows then, 500 rows now", f"--data {data}", arguments=["evaluate", run])
+    assert "other values" not in sentence
+    assert evaluated(run, "--data", data)[0]["windows"] == 500 - 24 - 8 + 1
+    for command in ("predict", "backtest"):
+        assert "has changed" not in ok(command, run).stderr
+    data.write_text(whole.replace(",0.", ",1.", 1))
+    fails(65, "400 rows then, as many now, with other values", arguments=["evaluate", run])
+    for command in ("predict", "backtest"):
+        assert ok(command, run).stderr.count("has changed since the training") == 1
+    ok("report", run)
+    assert contents(run) == before
+    data.write_text(whole)
+    assert evaluated(run)[0]["split"] == "test"
+
+
+def test_an_evaluated_run_keeps_to_the_rows_of_its_evaluation(tmp_path):
+    """400 rows more after it, the training and validation rows of the split rule are all rows of the training."""
+    run, data = trained(tmp_path, "--no-test")
+    first = evaluated(run)[0]
+    assert json.loads((run / "data.json").read_text())["rows"] == 400
+    assert evaluated(run)[0] == first
+    longer = write_csv(tmp_path / "longer.csv", 500).read_text().splitlines()
+    data.write_text("\n".join([*data.read_text().splitlines(), *longer[401:]]) + "\n")
+    fails(65, "400 rows then, 500 rows now", arguments=["evaluate", run])
+
+
+def test_a_run_without_the_number_of_its_unread_rows_is_evaluated(tmp_path):
+    """Runs made before do not have it."""
+    run, _ = trained(tmp_path, "--no-test")
+    data = json.loads((run / "data.json").read_text())
+    assert data["rows"] == 320 and data.pop("unread_rows") == 80
+    (run / "data.json").write_text(json.dumps(data))
+    assert evaluated(run)[0]["split"] == "test"
+
+
+def test_panels(tmp_path):
+    data = panel(tmp_path / "p.csv", made(count=5))
+    ok("train", "forecast", "--data", data, "--set", "data.panel=yes", "--horizon", 6, "--model", "ridge", "--out", tmp_path / "run")
+    run = tmp_path / "run"
+    for split in ("all", "train"):
+        fails(2, f"--split {split}", "--split test or validation", arguments=["evaluate", run, "--split", split])
+    assert evaluated(run, "--split", "validation")[0]["split"] == "validation"
+    own = evaluated(run)[0]
+    assert own["split"] == "test"
+    assert evaluated(run, "--data", shutil.copy(data, tmp_path / "moved.csv"))[0] == own
+    other = panel(tmp_path / "q.csv", {name: (start, values[:9]) for name, (start, values) in made(seed=2, count=3).items()})
+    said, log = evaluated(run, "--data", other)
+    assert said["windows"] == 3 and "3 series, which are not the training data of the run" in log
+    shutil.copy(other, data)
+    fails(65, "has changed since the training", "in 5 series then, 27 rows in 3 series now", arguments=["evaluate", run])
+    ok("predict", run)
+
+
+@pytest.fixture(scope="module")
+def tiles(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiles")
+    write_tiles(folder, 8)
+    ok("train", "segment", "--data", folder / "images", "--masks", folder / "masks", *FEW_STEPS, "--out", folder / "run")
+    return folder
+
+
+def write_tiles(folder, count, seed=2):
+    rng = np.random.default_rng(seed)
+    for kind in ("images", "masks"):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+    for i in range(count):
+        mask = (rng.random((32, 32)) > 0.5).astype(np.uint8) + 1
+        np.save(folder / "masks" / f"{i}.npy", mask)
+        np.save(folder / "images" / f"{i}.npy", rng.normal(mask[..., None], 0.2, (32, 32, 3)).astype(np.float32))
+
+
+def scene(folder):
+    return ["--data", folder / "images", "--masks", folder / "masks"]
+
+
+def test_two_tiles_are_evaluated_whole(tiles, tmp_path):
+    write_tiles(tmp_path, 2, seed=5)
+    said, log = evaluated(tiles / "run", *scene(tmp_path))
+    assert said["split"] == "all" and said["pixels"] == 2 * 32 * 32
+    assert "2 images, which are not the training data of the run" in log
+
+
+def test_the_run_s_own_tiles_elsewhere_have_its_test_split(tiles, tmp_path):
+    for kind in ("images", "masks"):
+        shutil.copytree(tiles / kind, tmp_path / kind)
+    own = evaluated(tiles / "run")[0]
+    assert own["split"] == "test" and evaluated(tiles / "run", *scene(tmp_path))[0] == own
+    assert evaluated(tiles / "run", *scene(tmp_path), "--split", "all")[0]["pixels"] == 8 * 32 * 32
+
+
+def test_changed_tiles_are_refused(tiles, tmp_path):
+    shutil.copytree(tiles, tmp_path / "copy")
+    run = tmp_path / "copy" / "run"
+    config = (run / "config.toml").read_text().replace(str(tiles), str(tmp_path / "copy"))
+    (run / "config.toml").write_text(config)
+    assert evaluated(run)[0]["split"] == "test"
+    write_tiles(tmp_path / "copy", 1, seed=9)
+    fails(65, "has changed since the training", "--data", arguments=["evaluate", run])
+
+
+def write_scans(folder, count, seed=0):
+    folder.mkdir(exist_ok=True)
+    rng = np.random.default_rng(seed)
+    rows = ["file,label"]
+    for i in range(count):
+        values = rng.normal(size=(8, 8, 8))
+        values[i % 2 * 4:i % 2 * 4 + 3] += 3
+        (folder / f"s{i}.nii").write_bytes(nifti(values))
+        rows.append(f"s{i},{i % 2}")
+    (folder / "labels.csv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("test", [[], ["--no-test"]], ids=["evaluated", "unread"])
+def test_volumes_without_splits_are_evaluated_whole(tmp_path, test):
+    data, run = write_scans(tmp_path / "scans", 40), tmp_path / "run"
+    ok("train", "classify-volumes", "--data", data, "--model", "hot", "--set", "model.width=8", "--set", "model.heads=2", "--set", "model.layers=1",
+       "--set", "model.hidden=8", "--set", "train.max_steps=2", "--out", run, *test)  # fmt: skip
+    moved = shutil.copytree(data, tmp_path / "moved")
+    before = (run / "metrics.json").read_bytes()
+    assert evaluated(run, "--data", moved)[0]["samples"] == 8
+    said, log = evaluated(run, "--data", write_scans(tmp_path / "new", 6, seed=4))
+    assert said["split"] == "all" and said["samples"] == 6 and "6 volumes, which are not the training data" in log
+    write_scans(data, 44, seed=1)
+    fails(65, "has changed since the training", "28 training", "now", arguments=["evaluate", run])
+    assert (run / "metrics.json").read_bytes() == before
+
+
+def without_dates(data):
+    path = data.with_name("undated.csv")
+    path.write_text("".join(line.split(",", 1)[1] + "\n" for line in data.read_text().splitlines()))
+    return path
+
+
+def test_a_run_with_dates_and_a_phase_needs_dates(tmp_path):
+    run, data = trained(tmp_path, "--set", "model.window.cycle=24")
+    undated = without_dates(lines_of(data, 203, 400))
+    for command in (["evaluate", "--split", "all"], ["predict"], ["backtest"]):
+        fails(65, "have no dates", "period of 24 rows", "data.start", arguments=[command[0], run, *command[1:], "--data", undated])
+
+
+def test_a_run_without_a_phase_takes_rows_without_dates(run):
+    assert evaluated(run, "--data", without_dates(lines_of(run.parent / "h.csv", 203, 400)))[0]["split"] == "all"
+
+
+def monthly(path, rows):
+    rng = np.random.default_rng(0)
+    path.write_text("date,y\n" + "".join(f"{2000 + i // 12}-{1 + i % 12:02d}-01,{rng.normal():.4f}\n" for i in range(rows)))
+    return path
+
+
+@pytest.mark.parametrize(("rows", "scores"), [(40, 4), (400, 0)])
+def test_levels_that_few_scores_do_not_support_are_named(tmp_path, rows, scores):
+    data = monthly(tmp_path / "m.csv", rows)
+    said = ok("train", "forecast", "--data", data, "--model", "repeat", "--horizon", 1, "--lookback", 4, "--out", tmp_path / "run",
+              "--set", "calibration.sides=shared").stderr  # fmt: skip
+    calibration = json.loads((tmp_path / "run" / "metrics.json").read_text())["calibration"]
+    sentence = f"is made from {scores} scores of the validation windows, which support at most 80 %: at 95 % it is the largest score"
+    assert said.count(sentence) == (scores > 0)
+    assert calibration.get("few_scores") == ({"scores": 4, "largest_nominal": 0.8} if scores else None)
+    assert (sentence in (tmp_path / "run" / "report.html").read_text()) == (scores > 0)
+
+
+def test_an_unfinished_run_is_used_with_a_warning(tmp_path):
+    run, _ = trained(tmp_path)
+    (run / "metrics.json").unlink()
+    (run / "calibration.npz").unlink()
+    for command in (["predict", run], ["evaluate", run], ["backtest", run], ["explain", run]):
+        assert ok(*command).stderr.count("has not finished: its best weights so far are used") == 1
+    fails(66, "has not finished", f"--resume {run}", arguments=["report", run])
