@@ -23,7 +23,9 @@
 #include "modewise/report/table.h"
 #include "modewise/tasks/run/commands.h"
 #include "modewise/tasks/run/rank_tracking.h"
+#include "modewise/tasks/run/resume_changes.h"
 #include "modewise/train/checkpoint/checkpoint.h"
+#include "modewise/train/checkpoint/train_state.h"
 #include "modewise/train/distributed/workers.h"
 #include "modewise/train/loop/compute_device.h"
 #include "modewise/train/loop/trainer.h"
@@ -167,15 +169,19 @@ std::vector<std::string> paths_of(Run& run) {
   return paths;
 }
 
-/// The run to resume with its samples, its folder locked.
-std::unique_ptr<Run> load_resumed(const TaskSpec& task, const TrainRequest& request) {
+/// The run to resume with its samples, its folder locked. Errors for changes that are not accepted.
+std::unique_ptr<Run> load_resumed(const TaskSpec& task, const TrainRequest& request, ResumeChanges& changes) {
   train::RunFolder folder = train::RunFolder::open(request.resume);
   folder.require_task(task.name);
   if (train::workers().is_rank_zero()) folder.lock();
+  changes.settings = changed_settings(task, folder, request.assignments);
+  train::require_same_settings(changes.settings, request.accept_changes);
   std::unique_ptr<Run> run =
       load_run(task, {folder.file("config.toml").string(), request.assignments}, folder);
   compare_instruction_sets(*run);
   require_equal_inputs(*run);
+  changes.data = changed_data(*run);
+  require_same_data(*run, changes.data, request.accept_changes);
   return run;
 }
 
@@ -221,14 +227,16 @@ void evaluate_again(const TaskSpec& task, const Run& run) {
 }
 
 /// Trains the model, then evaluates it and writes the results on rank 0.
-train::TrainResult train_model(Run& run, bool resume, bool accept_changes) {
+train::TrainResult train_model(Run& run, bool resume, bool accept_changes, const ResumeChanges& changes) {
   train::RunFolder folder = run.folder();
   run.keep();
   const bool begun = resume && !train::CheckpointStore(folder.checkpoints()).empty();
   run.make_model(begun ? Purpose::resume : Purpose::train);
   const std::unique_ptr<train::ModuleTask> task = run.task();
   nn::move_module(run.module(), train::chosen_device(run.settings().train.device));
-  const train::TrainResult result = train::train(*task, run.settings().train, folder, resume, accept_changes);
+  const train::TrainResult result =
+      train::train(*task, run.settings().train, folder, resume, accept_changes, train::workers(),
+                   [&](bool steps_left) { write_changes(run, changes, steps_left); });
   if (!result.to_be_evaluated()) return result;
   run.module().eval();
   nlohmann::ordered_json metrics = folder.read_metrics();
@@ -247,7 +255,8 @@ train::TrainResult train_model(Run& run, bool resume, bool accept_changes) {
 Result run_training(const TaskSpec& task, const TrainRequest& given) {
   const TrainRequest request = of_group(given);
   const bool resume = !request.resume.empty(), rank_zero = train::workers().is_rank_zero();
-  const std::unique_ptr<Run> run = resume ? load_resumed(task, request) : load_new(task, request);
+  ResumeChanges changes;
+  const std::unique_ptr<Run> run = resume ? load_resumed(task, request, changes) : load_new(task, request);
   const train::RunFolder& folder = run->folder();
   if (rank_zero) {
     folder.start_log();
@@ -256,11 +265,10 @@ Result run_training(const TaskSpec& task, const TrainRequest& given) {
   run->announce();
   spdlog::info("{}", cost_text(run->cost()));
   const bool evaluated = train::workers().all_reduce_max(resume && evaluated_on_test(*run) ? 1 : 0) != 0;
-  const train::TrainResult trained = train_model(*run, resume, request.accept_changes);
+  const train::TrainResult trained = train_model(*run, resume, request.accept_changes, changes);
   if (trained.stopped_by_signal()) throw Stopped{trained.signal};
   if (evaluated) evaluate_again(task, *run);
   if (!rank_zero) return {};
-  if (resume && request.accept_changes) folder.write_config(run->settings().fields.to_toml());
   nlohmann::ordered_json metrics = folder.read_metrics();
   const std::filesystem::path report = folder.file("report.html");
   if (run->settings().report && evaluated)

@@ -1,6 +1,8 @@
 #include "modewise/train/checkpoint/train_state.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "modewise/core/error.h"
 
 namespace modewise::train {
 
@@ -32,24 +34,40 @@ TrainState TrainState::from_json(const Json& json) {
   return state;
 }
 
-Json config_to_json(const TrainConfig& config) {
-  TrainConfig copy = config;
+Json fields_to_json(const Fields& fields) {
   Json json = Json::object();
-  const Fields fields = fields_of(copy);
   for (const Field& field : fields.list()) json[field.path] = Fields::value_text(field);
   return json;
 }
 
-std::vector<std::string> config_differences(const TrainConfig& config, const Json& saved) {
-  const Json now = config_to_json(config), defaults = config_to_json(TrainConfig());
-  std::vector<std::string> differences;
+Json config_to_json(const TrainConfig& config) {
+  TrainConfig copy = config;
+  return fields_to_json(fields_of(copy));
+}
+
+std::vector<std::string> differences(const Json& saved, const Json& now) {
+  std::vector<std::string> result;
   for (const auto& [path, text] : now.items()) {
-    const Json& before = saved.contains(path) ? saved.at(path) : defaults.at(path);
-    if (changes_numbers(path) && before != text)
-      differences.push_back(
-          fmt::format("{} was {}, is {}", path, before.get<std::string>(), text.get<std::string>()));
+    const auto before = saved.at(path).get<std::string>(), after = text.get<std::string>();
+    if (before != after) result.push_back(fmt::format("{} was {}, is {}", path, before, after));
   }
-  return differences;
+  return result;
+}
+
+void require_same_settings(const std::vector<std::string>& differences, bool accept_changes) {
+  require(differences.empty() || accept_changes, ErrorKind::config,
+          "this run was started with other settings ({}): resume with the same, or accept the change with "
+          "--allow-config-changes",
+          fmt::join(differences, "; "));
+}
+
+std::vector<std::string> config_differences(const TrainConfig& config, const Json& saved) {
+  TrainConfig copy = config;
+  const Fields fields = fields_of(copy);
+  Json before = config_to_json(TrainConfig());
+  before.update(saved);
+  return differences(
+      before, fields_to_json(fields.only([](const Field& field) { return changes_numbers(field.path); })));
 }
 
 }  // namespace modewise::train

@@ -24,8 +24,14 @@ struct TrainState {
   static TrainState from_json(const nlohmann::ordered_json& json);
 };
 
-/// Config as JSON: field path → value as text.
+/// Fields as JSON: path → value as text.
+nlohmann::ordered_json fields_to_json(const Fields& fields);
 nlohmann::ordered_json config_to_json(const TrainConfig& config);
+/// The members of `now` that differ from `saved`, or are not there, each as "path was A, is B"; both as
+/// fields_to_json.
+std::vector<std::string> differences(const nlohmann::ordered_json& saved, const nlohmann::ordered_json& now);
+/// Config error that lists the differences of settings, unless there are none or they are accepted.
+void require_same_settings(const std::vector<std::string>& differences, bool accept_changes);
 /// The fields that affect results and differ from `saved` (config_to_json of an earlier run), each as
 /// "path was A, is B". A field missing in `saved` counts as its default.
 std::vector<std::string> config_differences(const TrainConfig& config, const nlohmann::ordered_json& saved);

@@ -1,7 +1,5 @@
 #include "modewise/train/checkpoint/training_files.h"
 
-#include <fmt/ranges.h>
-
 #include <string>
 
 #include "modewise/core/error.h"
@@ -51,11 +49,7 @@ void load_training(const Checkpoint& checkpoint, const TrainingParts& parts, boo
   const std::string name = checkpoint.folder.string();
   try {
     const Json& json = checkpoint.state;
-    const auto differences = config_differences(parts.config, json.at("config"));
-    require(differences.empty() || accept_changes, ErrorKind::config,
-            "this run was started with other settings ({}): resume with the same, or accept the change with "
-            "--allow-config-changes",
-            fmt::join(differences, "; "));
+    require_same_settings(config_differences(parts.config, json.at("config")), accept_changes);
     const auto samples = json.at("training_samples").get<int64_t>();
     const auto hash = json.at("data_hash").get<std::string>();
     require((samples == task.training_samples() && hash == task.data_hash()) || accept_changes,

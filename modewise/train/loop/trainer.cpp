@@ -55,7 +55,7 @@ const TrainConfig& validated(const TrainConfig& config, const Task& task, const 
 class Trainer {
  public:
   Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers& workers);
-  TrainResult train(bool resume, bool accept_changes);
+  TrainResult train(bool resume, bool accept_changes, const std::function<void(bool steps_left)>& on_resume);
 
  private:
   void resume_from(const Checkpoint& checkpoint, bool accept_changes);
@@ -72,7 +72,8 @@ class Trainer {
   bool early_stopped() const {
     return config_.patience > 0 && state_.without_improvement >= config_.patience;
   }
-  bool done() const { return (state_.step >= total_steps_ || early_stopped()) && !evaluation_pending(); }
+  bool steps_left() const { return state_.step < total_steps_ && !early_stopped(); }
+  bool done() const { return !steps_left() && !evaluation_pending(); }
   bool checkpoint_due();
   /// The stop signal received by any of the workers; 0: none.
   int agreed_signal();
@@ -150,7 +151,8 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers&
   if (config.ema_decay > 0) average_.emplace(task.trained(), task.tensors(), config.ema_decay);
 }
 
-TrainResult Trainer::train(bool resume, bool accept_changes) {
+TrainResult Trainer::train(bool resume, bool accept_changes,
+                           const std::function<void(bool steps_left)>& on_resume) {
   workers_.set_timeout(std::chrono::milliseconds(static_cast<int64_t>(config_.timeout * 60'000)));
   if (workers_.is_rank_zero()) {
     run_.lock();
@@ -169,10 +171,12 @@ TrainResult Trainer::train(bool resume, bool accept_changes) {
       return fmt::format("{} is shorter than recorded in the checkpoint of step {}", lines.string(),
                          state.value("step", int64_t{0}));
     };
-    if (const auto checkpoint = newest_checkpoint(run_, check))
+    const auto checkpoint = newest_checkpoint(run_, check);
+    if (checkpoint)
       resume_from(*checkpoint, accept_changes);
     else
       spdlog::info("no checkpoint in {} yet: starting from the first step", run_.path().string());
+    if (on_resume) on_resume(!checkpoint || steps_left());
   }
   require_equal_weights();
   if (workers_.is_rank_zero()) metric_log_.emplace(run_.file("metrics.jsonl"), state_.metrics_bytes);
@@ -482,8 +486,8 @@ TrainResult Trainer::result(StopReason reason, int signal) const {
 }  // namespace
 
 TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume, bool accept_changes,
-                  Workers& workers) {
-  return Trainer(task, config, run, workers).train(resume, accept_changes);
+                  Workers& workers, const std::function<void(bool steps_left)>& on_resume) {
+  return Trainer(task, config, run, workers).train(resume, accept_changes, on_resume);
 }
 
 }  // namespace modewise::train

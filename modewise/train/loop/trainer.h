@@ -4,6 +4,7 @@
 // bits as an uninterrupted one, for any number of threads.
 
 #include <cstdint>
+#include <functional>
 
 #include "modewise/train/checkpoint/run_folder.h"
 #include "modewise/train/distributed/workers.h"
@@ -36,8 +37,9 @@ struct TrainResult {
 /// cannot be written (earlier checkpoints stay intact); general if the loss, a gradient or the criterion is
 /// not finite, naming step and tensor; cannot_create if another process trains in `run`. Several `workers`
 /// share the shards of each batch (config.shards); only rank 0 writes, and all ranks agree on stop signals
-/// and timed checkpoints.
+/// and timed checkpoints. `on_resume` is called on all ranks before a resumed training goes on.
 TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume,
-                  bool accept_changes = false, Workers& workers = train::workers());
+                  bool accept_changes = false, Workers& workers = train::workers(),
+                  const std::function<void(bool steps_left)>& on_resume = {});
 
 }  // namespace modewise::train
