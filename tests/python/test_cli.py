@@ -107,6 +107,44 @@ def test_precedence_is_defaults_file_command_line(tmp_path):
     assert (shown["train.epochs"], shown["train.batch_size"], shown["forecast.huber_delta"]) == (3, 17, 1)
 
 
+def shown_config(*arguments):
+    return json.loads(ok("config", "show", *arguments, "--json").stdout)
+
+
+@pytest.mark.parametrize("model", ["patchtst", "tide", "hot", "dlinear"])
+def test_a_model_of_the_command_line_has_its_own_defaults(model, tmp_path):
+    config = tmp_path / "c.toml"
+    config.write_text(f"[model]\nname = \"{model}\"\n[train]\nepochs = 7\n")
+    for chosen in ("hot", "patchtst", "itransformer", "dlinear"):
+        plain = shown_config("--model", chosen, "--set", "train.epochs=7")
+        assert shown_config("--config", config, "--model", chosen) == plain
+        assert shown_config("--config", config, "--set", f"model.name={chosen}") == plain
+
+
+def test_settings_of_a_file_stay_with_another_model(tmp_path):
+    config = tmp_path / "c.toml"
+    config.write_text("[model]\nwidth = 32\n")
+    assert shown_config("--config", config, "--model", "patchtst")["model.width"] == 32
+    fails(78, "width = 32 has no effect", arguments=["train", "forecast", write_csv(tmp_path / "d.csv"), "--config", config, "--model", "dlinear"])
+    config.write_text("[train.optimizer]\nname = \"adam\"\n")
+    decay = "train.optimizer.weight_decay"
+    assert [shown_config("--config", config, *more)[decay] for more in ([], ["--set", "train.optimizer.name=adamw"])] == [0, 0.01]
+    config.write_text("[train.optimizer]\nname = \"adam\"\nweight_decay = 0.3\n")
+    assert shown_config("--config", config, "--set", "train.optimizer.name=adamw")[decay] == 0.3
+    config.write_text("[model]\nname = \"patchtst\"\nwidths = 1\n")
+    fails(78, "c.toml:3:1", "unknown key 'model.widths'", arguments=["config", "show", "--config", config, "--model", "hot"])
+    fails(2, "--set model.name: must be one of", arguments=["config", "show", "--model", "hots"])
+
+
+def test_another_model_replaces_what_that_of_a_run_implies(small_run):
+    config = small_run / "config.toml"
+    assert shown_config("--config", config)["model.name"] == "dlinear"
+    both = [shown_config(*more) for more in (["--config", config, "--model", "patchtst"], ["--model", "patchtst"])]
+    assert both[0]["forecast.lookback"] == 24
+    names = [key for key in both[1] if key.startswith("model.") and key != "model.window.centre"]
+    assert [both[0][key] for key in names] == [both[1][key] for key in names]
+
+
 def test_shown_config_can_be_read_back(tmp_path):
     first = ok("config", "show", "--model", "patchtst", "--set", "forecast.horizons=96,192").stdout
     (tmp_path / "c.toml").write_text(first)

@@ -13,9 +13,7 @@ namespace modewise::tasks {
 namespace {
 
 LanguageModelingConfig loaded(LanguageModelingConfig config, const Settings& settings) {
-  Fields fields = fields_of(config);
-  if (!settings.file.empty()) fields.load_toml_file(settings.file);
-  set_all(fields, settings.assignments);
+  load_settings(config, settings);
   return config;
 }
 

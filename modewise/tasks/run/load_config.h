@@ -1,33 +1,27 @@
 #pragma once
 // Loading of a task's config.
 
-#include <algorithm>
-#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "modewise/core/fields.h"
-#include "modewise/models/saved_config.h"
 #include "modewise/tasks/run/settings.h"
 
 namespace modewise::tasks {
 
 /// Whether `file` is the config.toml of a run.
-inline bool is_run_config(const std::string& file) {
-  const std::filesystem::path path(file);
-  return path.filename() == "config.toml" && std::filesystem::exists(path.parent_path() / "manifest.json");
-}
+bool is_run_config(const std::string& file);
 
-/// Applies assignments `a.b=value` in their order, those of presets before the others: a preset sets other
-/// fields.
-inline void set_all(Fields& fields, std::vector<std::string> assignments) {
-  auto rest = assignments.begin();
-  for (const Field& field : fields.list())
-    if (field.after)
-      rest = std::stable_partition(rest, assignments.end(), [&](const std::string& text) {
-        return text.starts_with(field.path + "=");
-      });
-  for (const std::string& assignment : assignments) fields.set(assignment);
+/// Loads the file and the assignments over the values of `fields`. The presets, such as model.name, come
+/// first: those of the assignments, else of the file; then the other values of the file and of the
+/// assignments. Of the config.toml of a run, which has every value, those that its own presets imply give way
+/// to other presets. `probe` and `defaults`: fields of two copies of the config.
+void load_settings(Fields& fields, Fields& probe, Fields& defaults, const Settings& settings);
+
+template <class Config>
+void load_settings(Config& config, const Settings& settings) {
+  Config probe = config, defaults = config;
+  Fields fields = fields_of(config), probe_fields = fields_of(probe), default_fields = fields_of(defaults);
+  load_settings(fields, probe_fields, default_fields, settings);
 }
 
 /// The config of `settings`. Without `saved`, its assignments are applied, and paths become absolute. Config
@@ -35,15 +29,10 @@ inline void set_all(Fields& fields, std::vector<std::string> assignments) {
 template <class Config>
 Config load_config(const Settings& settings) {
   Config config;
-  Fields fields = fields_of(config);
-  const std::string& file = settings.file;
-  if (settings.saved || is_run_config(file))
-    models::load_saved_file(fields, file);
-  else if (!file.empty())
-    fields.load_toml_file(file);
-  const std::string source = file.empty() ? "options" : file;
+  load_settings(config, settings);
+  const std::string source = settings.file.empty() ? "options" : settings.file;
   if (!settings.saved) {
-    set_all(fields, settings.assignments);
+    Fields fields = fields_of(config);
     fields.make_paths_absolute();
     fields.validate(source);
   }
