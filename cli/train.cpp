@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/sweep/search.h"
 #include "modewise/tasks/registry.h"
 #include "modewise/tasks/run/search_run.h"
 #include "modewise/tasks/run/train_run.h"
@@ -22,12 +26,12 @@ struct TrainOptions {
   ConfigOptions config;
   tasks::TrainRequest training;
   std::vector<std::string> track;
-  std::string budget = "5m";
+  std::string budget;
   int64_t jobs = 0;
   bool no_test = false, tensorboard = false, refit = false;
 };
 
-constexpr const char* kAuto = "auto";
+constexpr const char *kAuto = "auto", *kUsualBudget = "5m";
 
 /// Short options of every task.
 const std::vector<tasks::ShortOption>& training_options() {
@@ -69,7 +73,7 @@ tasks::ModelSearchRequest search_request(const Program& program, const TrainOpti
                              options.config.assignments.end());
   if (!options.track.empty()) request.assignments.push_back(track_setting(options));
   if (options.tensorboard) request.assignments.emplace_back(kTensorboardSetting);
-  request.budget = seconds_of(options.budget);
+  request.budget = seconds_of(options.budget.empty() ? kUsualBudget : options.budget);
   request.seed = std::max<int64_t>(options.config.seed, 0);
   request.jobs = options.jobs;
   request.threads = program.asked_threads();
@@ -79,17 +83,59 @@ tasks::ModelSearchRequest search_request(const Program& program, const TrainOpti
   return request;
 }
 
+/// Usage error for an option beside --resume of a search, which goes on as it was started.
+void refuse_options_of_search(const TrainOptions& options) {
+  const ConfigOptions& config = options.config;
+  const tasks::TrainRequest& training = options.training;
+  const std::pair<bool, std::string> given[] = {
+      {!config.data.empty(), "--data"},
+      {!config.model.empty() && config.model != kAuto, "--model"},
+      {!config.config.empty(), "--config"},
+      {!config.assignments.empty(), "--set"},
+      {!config.short_forms.empty(), config.short_forms.empty() ? "" : config.short_forms.front()},
+      {config.seed >= 0, "--seed"},
+      {!training.out.empty(), "--out"},
+      {training.exist_ok, "--overwrite"},
+      {training.accept_changes, "--allow-config-changes"},
+      {!options.track.empty(), "--track"},
+      {options.tensorboard, "--tensorboard"},
+      {options.no_test, "--no-test"},
+      {!options.budget.empty(), "--budget"},
+      {options.jobs > 0, "--jobs"},
+      {options.refit, "--refit"}};
+  for (const auto& [is_given, name] : given)
+    require(!is_given, ErrorKind::usage,
+            "{} has no effect: --resume continues the search in {} with the options that it was started with",
+            name, training.resume);
+}
+
+/// Usage error for an option that has no effect on this training.
+void refuse_idle_options(const TrainOptions& options, bool searches) {
+  const bool resumes = !options.training.resume.empty();
+  require(searches || !options.refit, ErrorKind::usage,
+          "--refit is for --model auto: it retrains the selected model");
+  require(searches || options.budget.empty(), ErrorKind::usage,
+          "--budget is for --model auto: it limits the time of the search");
+  require(searches || options.jobs == 0, ErrorKind::usage,
+          "--jobs is for --model auto: it is the number of trainings at once");
+  require(resumes || !options.training.accept_changes, ErrorKind::usage,
+          "--allow-config-changes is for --resume: a new run has no settings to change");
+  require(!resumes || !options.training.exist_ok, ErrorKind::usage,
+          "--resume continues its run; --overwrite is for new runs");
+}
+
 void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptions& options) {
   install_stop_handlers();
   finish_without_reader();
-  if (!options.training.resume.empty())
+  if (!options.training.resume.empty() && sweep::holds_search(options.training.resume)) {
+    refuse_options_of_search(options);
     if (const auto resumed = tasks::resume_search(kind, options.training.resume))
       return program.print(*resumed);
+  }
   const bool searches = options.config.model == kAuto && options.training.resume.empty();
   require(!searches || train::workers().size() == 1, ErrorKind::usage,
           "--model auto starts its own trainings: run it as a single process, without torchrun");
-  require(searches || !options.refit, ErrorKind::usage,
-          "--refit is for --model auto: it retrains the selected model");
+  refuse_idle_options(options, searches);
   if (searches) return program.print(tasks::run_search(kind, search_request(program, options)));
   tasks::TrainRequest request = options.training;
   request.config = options.config.config;

@@ -197,6 +197,22 @@ def test_a_search_goes_on_as_what_it_is(chosen, tmp_path):
     fails(2, "contains a search of the task 'forecasting', not of 'series_classification'", arguments=["train", "classify-series", "--resume", tmp_path])
 
 
+@pytest.mark.parametrize("option", ["--horizon=6", "--seed=9", "--data=h2.csv", "--budget=10h", "--no-test", "--refit", "--set=train.epochs=3", "--jobs=1",
+                                    "--overwrite", "--allow-config-changes", "--model=hot"])
+def test_a_resumed_search_takes_no_other_option(option, chosen, tmp_path):
+    _, _, whole, _ = chosen
+    (tmp_path / "auto").mkdir()
+    (tmp_path / "auto" / "request.json").write_bytes((whole / "auto" / "request.json").read_bytes())
+    fails(2, "has no effect: --resume continues the search in", arguments=["train", "forecast", "--resume", tmp_path, option])
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    (["--budget", "1m"], "--budget is for --model auto"), (["--jobs", "1"], "--jobs is for --model auto"),
+    (["--allow-config-changes"], "--allow-config-changes is for --resume"), (["--resume", "r", "--overwrite"], "--overwrite is for new runs")])
+def test_options_without_effect_are_refused(options, words):
+    fails(2, words, arguments=["train", "forecast", *options])
+
+
 def test_other_commands_take_the_run(chosen):
     folder, table, run, result = chosen
     rows = ok("predict", run, "--steps", "5").stdout.strip().splitlines()
