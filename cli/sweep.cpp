@@ -55,6 +55,7 @@ void run(const Program& program, const SweepCommandOptions& options) {
   const auto rows = sweep::sweep_rows(plan, outcome);
   sweep::write_sweep_results(plan, outcome, rows, sweep_options.out);
   if (outcome.signal != 0) throw Stopped{outcome.signal};
+  sweep::require_metrics(plan, outcome, rows);
   program.print(sweep::sweep_json(plan, outcome, rows), sweep::sweep_table(plan, rows), options.format);
   require_no_failures(outcome);
 }

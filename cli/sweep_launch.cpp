@@ -23,6 +23,19 @@ std::string pasted(const std::string& argument) {
   return plain ? argument : sweep::bash_word(argument);
 }
 
+/// Throws the errors of a run's settings, with its name.
+void check_settings(const sweep::SweepPlan& plan, const sweep::SweepRun& run) {
+  std::vector<std::string> assignments = {fmt::format("train.seed={}", run.seed)};
+  if (!plan.data.empty()) assignments.push_back("data.path=" + plan.data);
+  if (!plan.reads_test) assignments.emplace_back("train.test=false");
+  assignments.insert(assignments.end(), run.settings.begin(), run.settings.end());
+  try {
+    tasks::task_named(plan.command).create({plan.config, assignments});
+  } catch (const Error& error) {
+    fail(error.kind(), "{}: {}", run.name, error.what());
+  }
+}
+
 }  // namespace
 
 bool is_wanted(const sweep::SweepOptions& options, const sweep::SweepRun& run) {
@@ -45,7 +58,7 @@ void LaunchOptions::add_to(CLI::App& command, const std::string& default_out, co
   command.add_option("--only", only, only_help)->allow_extra_args(false);
   add_positive(command, "--claim-timeout", lease,
                "seconds without heartbeat after which a run of another process is taken over (default 60)");
-  command.add_flag("--dry-run", dry_run, "only list the runs");
+  command.add_flag("--dry-run", dry_run, "only check the settings of the runs and list them");
   command.add_flag("--table", table_only, "only print the table of finished runs");
 }
 
@@ -76,6 +89,7 @@ void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep
   std::string text;
   for (const sweep::SweepRun& run : plan.runs) {
     if (!is_wanted(options, run)) continue;
+    check_settings(plan, run);
     const auto arguments = sweep::training_arguments(plan, run, (options.out / "runs" / run.name).string(),
                                                      options.threads, false);
     json.push_back({{"name", run.name}, {"arguments", arguments}});

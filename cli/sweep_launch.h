@@ -28,7 +28,7 @@ std::vector<sweep::SweepTask> sweep_tasks();
 /// Whether --only, if it is given, names the run.
 bool is_wanted(const sweep::SweepOptions& options, const sweep::SweepRun& run);
 
-/// Prints the commands of the wanted runs.
+/// Prints the commands of the wanted runs, after a check of their settings.
 void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep::SweepOptions& options);
 
 /// Submits the remaining wanted runs to Slurm. Each array task runs this program with `arguments` on one run.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "modewise/core/error.h"
 #include "modewise/report/csv_cell.h"
@@ -65,6 +66,11 @@ Cell Cell::number(double value, std::string text) {
   return cell;
 }
 
+Cell Cell::within(std::string group) && {
+  group_ = std::move(group);
+  return std::move(*this);
+}
+
 std::string Cell::text() const {
   if (!value_ || !text_.empty()) return printable(text_);
   std::string out = number_text(*value_, decimals_);
@@ -94,29 +100,36 @@ std::vector<std::vector<bool>> Table::best() const {
     while (end < rows_.size() && !(best_by_group && rows_[end].rule_above)) ++end;
     for (size_t column = 0; column < columns_.size(); ++column) {
       if (columns_[column].best == Column::Best::none) continue;
-      const double sign = columns_[column].best == Column::Best::lowest ? 1 : -1;
-      const Cell* winner = nullptr;
-      size_t numbers = 0;
+      std::map<std::string, std::vector<size_t>> groups;  // rows with numbers
       for (size_t row = begin; row < end; ++row) {
         const Cell& cell = rows_[row].cells[column];
-        if (!cell.is_number() || std::isnan(*cell.value())) continue;
-        ++numbers;
-        if (!winner || sign * *cell.value() < sign * *winner->value()) winner = &cell;
+        if (cell.is_number() && !std::isnan(*cell.value())) groups[cell.group()].push_back(row);
       }
-      if (numbers < 2) continue;  // a single number is not best
-      const std::string shown = number_text(*winner->value(), winner->decimals());
-      for (size_t row = begin; row < end; ++row) {
-        const Cell& cell = rows_[row].cells[column];
-        // Values that print the same are equal: the mark must not depend on hidden digits.
-        marks[row][column] =
-            cell.is_number() && !std::isnan(*cell.value()) &&
-            (*cell.value() == *winner->value() ||
-             (cell.shows_decimals() && number_text(*cell.value(), cell.decimals()) == shown));
-      }
+      for (const auto& [group, rows] : groups)
+        if (rows.size() > 1)  // a single number is not best
+          for (const size_t row : best_of(rows, column)) marks[row][column] = true;
     }
     begin = end;
   }
   return marks;
+}
+
+std::vector<size_t> Table::best_of(const std::vector<size_t>& rows, size_t column) const {
+  const double sign = columns_[column].best == Column::Best::lowest ? 1 : -1;
+  const auto cell_in = [&](size_t row) -> const Cell& { return rows_[row].cells[column]; };
+  const Cell& winner = cell_in(*std::min_element(rows.begin(), rows.end(), [&](size_t a, size_t b) {
+    return sign * *cell_in(a).value() < sign * *cell_in(b).value();
+  }));
+  const std::string shown = number_text(*winner.value(), winner.decimals());
+  std::vector<size_t> best;
+  for (const size_t row : rows) {
+    const Cell& cell = cell_in(row);
+    // Values that print the same are equal: the mark must not depend on hidden digits.
+    if (*cell.value() == *winner.value() ||
+        (cell.shows_decimals() && number_text(*cell.value(), cell.decimals()) == shown))
+      best.push_back(row);
+  }
+  return best;
 }
 
 std::vector<bool> Table::number_columns() const {

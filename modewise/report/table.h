@@ -27,6 +27,8 @@ class Cell {
   static Cell count(int64_t value);
   /// A number with its own text, such as "1.51 G"; compared by value.
   static Cell number(double value, std::string text);
+  /// The cell with a group: the best value is marked among the cells of a column that have the same one.
+  Cell within(std::string group) &&;
 
   bool is_number() const { return value_.has_value(); }
   std::optional<double> value() const { return value_; }
@@ -34,9 +36,10 @@ class Cell {
   int decimals() const { return decimals_; }
   bool shows_decimals() const { return text_.empty(); }  // without its own text
   std::string text() const;
+  const std::string& group() const { return group_; }
 
  private:
-  std::string text_;
+  std::string text_, group_;
   std::optional<double> value_, stddev_;
   int decimals_ = 3;
 };
@@ -69,6 +72,8 @@ class Table {
     bool rule_above = false;
   };
   std::vector<std::vector<bool>> best() const;
+  /// Of rows with numbers in a column, those with its best value.
+  std::vector<size_t> best_of(const std::vector<size_t>& rows, size_t column) const;
   std::vector<bool> number_columns() const;
 
   std::vector<Column> columns_;

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "modewise/core/aliases.h"
@@ -178,6 +179,41 @@ void require_bounded(const std::vector<Axis>& axes, size_t seeds, const std::str
        fmt::join(factors, " × "));
 }
 
+std::string key_of(const std::string& setting) {
+  return setting.substr(0, setting.find('='));
+}
+
+/// Throws a config error unless each key of an axis is set by this axis alone (groups refine choices).
+void require_true_labels(const std::vector<Axis>& axes, const std::vector<std::string>& last,
+                         const std::string& path) {
+  std::map<std::string, const Axis*> owners;  // of a key
+  for (const Axis& axis : axes)
+    for (const Choice& choice : axis.choices)
+      for (const std::string& setting : choice.settings) {
+        const auto [owner, added] = owners.emplace(key_of(setting), &axis);
+        require(
+            added || owner->second == &axis, ErrorKind::config,
+            "{}: the axes '{}' and '{}' both set {}: the later one would win, and the labels of the other "
+            "would be false",
+            path, owner->second->name, axis.name, key_of(setting));
+      }
+  for (const std::string& setting : last)
+    if (const auto owner = owners.find(key_of(setting)); owner != owners.end())
+      fail(ErrorKind::config,
+           "{}: --set {} would override the axis '{}', whose labels would be false: edit the axis", path,
+           setting, owner->second->name);
+}
+
+/// Throws a config error if settings replace the seeds of the sweep.
+void require_own_seeds(const std::vector<SweepRun>& runs, const std::string& path) {
+  for (const SweepRun& run : runs)
+    for (const std::string& setting : run.settings)
+      require(key_of(setting) != "train.seed", ErrorKind::config,
+              "{}: {} would replace the seeds of the sweep, of which its table shows mean ± standard "
+              "deviation: write seeds = [1, 2, 3], or --seeds 1,2,3",
+              path, setting);
+}
+
 std::vector<SweepRun> grid(const std::vector<Axis>& axes, const std::vector<Group>& groups,
                            const std::vector<int64_t>& seeds, const std::vector<std::string>& common,
                            const std::vector<std::string>& last) {
@@ -271,7 +307,9 @@ SweepPlan plan_of(const TomlReader& reader, const std::string& path, const std::
   const std::vector<int64_t> seeds =
       overrides.seeds.empty() ? reader.integers("seeds", {0}) : overrides.seeds;
   require_bounded(axes, seeds.size(), path);
+  require_true_labels(axes, overrides.settings, path);
   plan.runs = grid(axes, groups, seeds, reader.settings(reader.root(), "settings"), overrides.settings);
+  require_own_seeds(plan.runs, path);
   std::set<std::string> names;
   for (const SweepRun& run : plan.runs)
     require(names.insert(run.name).second, ErrorKind::config,

@@ -17,6 +17,7 @@
 #include "modewise/core/parse_json.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/sweep/data_identity.h"
 
 namespace modewise::sweep {
 namespace {
@@ -63,7 +64,8 @@ class Runner {
       : plan_(plan),
         options_(options),
         system_(*options.system),
-        claims_(options.out / "claims", options.lease, system_) {
+        claims_(options.out / "claims", options.lease, system_),
+        data_(options.out) {
     if (options_.program.empty()) options_.program = fs::read_symlink("/proc/self/exe").string();
     for (const char* name : {"runs", "logs", "done"}) system_.make_folders(options_.out / name);
     outcome_.runs.resize(plan_.runs.size());
@@ -172,9 +174,19 @@ class Runner {
     const auto finished = system_.read(marker(i));
     if (!finished) return;
     const auto done = parse_json(*finished, marker(i).string());
+    require_same_data(i, earlier.value("data", ""));
     run.state = RunState::finished;
     run.earlier = true;
     run.seconds = done.is_object() ? done.value("seconds", 0.0) : 0.0;
+  }
+
+  /// Config error if the data of the finished run i have changed; `then`: their identity, "" if unknown.
+  void require_same_data(size_t i, const std::string& then) {
+    const std::string now = then.empty() ? "" : data_.of(plan_, plan_.runs[i]);
+    require(now.empty() || now == then, ErrorKind::config,
+            "{} was trained on other data than its files hold now, and is not mixed with runs on these: use "
+            "another --out, or remove that folder and {}",
+            outcome_.runs[i].folder.string(), started(i).string());
   }
 
   bool running(size_t i) const {
@@ -212,7 +224,8 @@ class Runner {
     const bool resume = system_.exists(started(i)) && system_.exists(folder / "config.toml") &&
                         system_.exists(folder / "manifest.json");
     const double earlier = resume ? progress_of(i).value_or(0) : 0;
-    system_.write(started(i), nlohmann::json{{"settings", description(plan_, run)}}.dump(1) + "\n");
+    const nlohmann::json start = {{"settings", description(plan_, run)}, {"data", data_.of(plan_, run)}};
+    system_.write(started(i), start.dump(1) + "\n");
     const int64_t pid = system_.start(
         {options_.program, training_arguments(plan_, run, folder.string(), options_.threads, resume),
          fmt::format("{}={}", kClaimVariable, claim->ticket()), outcome_.runs[i].log});
@@ -303,7 +316,10 @@ class Runner {
   }
 
   std::string failure_of(const Child& child) const {
-    if (child.timed_out) return fmt::format("it took longer than {}", duration_text(options_.time_limit));
+    if (child.timed_out)  // short limits in full: "1.5 s" beside the seconds of other runs
+      return fmt::format("it took longer than {}", options_.time_limit < 10
+                                                       ? fmt::format("{:.2g} s", options_.time_limit)
+                                                       : duration_text(options_.time_limit));
     if (child.run_out)
       return fmt::format("it was killed, since no heartbeat of its claim was written for {}: {}",
                          duration_text(std::chrono::duration<double>(options_.lease).count()),
@@ -336,6 +352,7 @@ class Runner {
   SweepOutcome outcome_;
   System& system_;
   Claims claims_;
+  DataIdentity data_;
   bool warned_unguarded_ = false;
   std::vector<bool> wanted_;                    // the chosen runs
   Clock::time_point next_logs_;                 // next reading of the logs

@@ -3,8 +3,8 @@
 // interrupted sweep resumes.
 //
 // Folder: runs/NAME (run folders), logs/NAME.log (output of the child), done/NAME.json (written when the
-// child succeeded: settings, seconds), claims/NAME.json (core/claims.h): several sweeps on one folder, also
-// on several machines, train each run once.
+// child succeeded: seconds), done/NAME.started.json (settings and identity of the data), claims/NAME.json
+// (core/claims.h): several sweeps on one folder, also on several machines, train each run once.
 
 #include <chrono>
 #include <filesystem>
@@ -55,7 +55,8 @@ Shares share_cores(int64_t jobs, int64_t threads);
 
 /// Runs the unfinished runs, and waits for those of other sweeps. A stop signal (core/stop_signal.h) is
 /// forwarded to the children, which save and end before this returns. A failed run is reported and does not
-/// end the others. Errors: config if a run in `out` has other settings than the plan's, or `only` has an
+/// end the others. Errors: config if a run in `out` has other settings than the plan's, a finished one other
+/// data than its files hold now, or `only` has an
 /// unknown name; cannot_create, io.
 SweepOutcome run_sweep(const SweepPlan& plan, const SweepOptions& options);
 

@@ -2,11 +2,13 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/report/html_page.h"
 #include "modewise/sweep/json_file.h"
 #include "modewise/sweep/seed_statistics.h"
@@ -36,22 +38,58 @@ std::string label(const SweepRow& row) {
   return row.labels.empty() ? "all" : fmt::format("{}", fmt::join(row.labels, ", "));
 }
 
+/// metrics.json of a run, with timing.json as /timing.
+Json run_metrics(const fs::path& folder) {
+  const fs::path file = folder / "metrics.json", timing = folder / "timing.json";
+  Json metrics = read_json(file);
+  require(metrics.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
+  if (fs::exists(timing)) metrics["timing"] = read_json(timing);
+  return metrics;
+}
+
+/// Horizon and windows of a run's validation: figures of other ones are not comparable.
+std::string evaluated_on(const Json& metrics) {
+  std::string text;
+  for (const char* pointer : {"/validation/horizon", "/validation/windows"})
+    if (const Json::json_pointer at(pointer); metrics.contains(at)) text += metrics[at].dump() + " ";
+  return text;
+}
+
+/// "best.val_mse", the names of all numbers in `json` outside of lists, as --metric takes them.
+void add_names(const Json& json, const std::string& prefix, std::vector<std::string>& names) {
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_number()) names.push_back(prefix + key);
+    if (value.is_object()) add_names(value, prefix + key + ".", names);
+  }
+}
+
 }  // namespace
+
+void require_metrics(const SweepPlan& plan, const SweepOutcome& outcome, const std::vector<SweepRow>& rows) {
+  const auto finished = std::ranges::find(outcome.runs, RunState::finished, &RunOutcome::state);
+  if (finished == outcome.runs.end()) return;
+  for (size_t m = 0; m < plan.metrics.size(); ++m) {
+    if (std::ranges::any_of(rows, [&](const SweepRow& row) { return !row.values[m].empty(); })) continue;
+    std::vector<std::string> names;
+    add_names(run_metrics(finished->folder), "", names);
+    std::string name = plan.metrics[m].path.substr(1);
+    std::ranges::replace(name, '/', '.');
+    fail(ErrorKind::config, "no run has the metric {}{}; the runs have {}", name,
+         nearest_name_hint(name, names), listed_names(names));
+  }
+}
 
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outcome) {
   std::vector<SweepRow> rows;
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     if (rows.empty() || rows.back().labels != plan.runs[i].labels)
-      rows.push_back({plan.runs[i].labels, {}, 0, std::vector<std::vector<double>>(plan.metrics.size())});
+      rows.push_back({plan.runs[i].labels, {}, 0, "", std::vector<std::vector<double>>(plan.metrics.size())});
     SweepRow& row = rows.back();
     row.runs.push_back(i);
     if (outcome.runs[i].state != RunState::finished) continue;
     ++row.finished;
-    const auto file = outcome.runs[i].folder / "metrics.json";
-    Json metrics = read_json(file);
-    require(metrics.is_object(), ErrorKind::data, "{} is not a JSON object", file.string());
-    const auto timing = outcome.runs[i].folder / "timing.json";
-    if (fs::exists(timing)) metrics["timing"] = read_json(timing);
+    const Json metrics = run_metrics(outcome.runs[i].folder);
+    row.evaluated = evaluated_on(metrics);
     for (size_t m = 0; m < plan.metrics.size(); ++m) {
       const Json::json_pointer pointer(plan.metrics[m].path);
       if (metrics.contains(pointer) && metrics[pointer].is_number())
@@ -80,8 +118,9 @@ report::Table sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& ro
       std::vector<double> values = row.values[m];
       for (double& v : values) v *= plan.metrics[m].factor;
       const int decimals = static_cast<int>(plan.metrics[m].decimals);
-      cells.push_back(values.empty() ? Cell(std::nan(""), decimals)
-                                     : Cell::mean_sd(mean_of(values), stddev_of(values), decimals));
+      cells.push_back(
+          values.empty() ? Cell(std::nan(""), decimals)
+                         : Cell::mean_sd(mean_of(values), stddev_of(values), decimals).within(row.evaluated));
     }
     table.add_row(std::move(cells));
   }
@@ -128,7 +167,10 @@ void write_sweep_results(const SweepPlan& plan, const SweepOutcome& outcome,
   if (!plan.data.empty()) page.add_fact("data", plan.data);
   if (!plan.config.empty()) page.add_fact("config", plan.config);
   page.add_section("Results");
-  page.add_table(table, "Mean ± standard deviation over seeds; the best of each metric is marked.");
+  page.add_table(
+      table,
+      "Mean ± standard deviation over seeds; the best of each metric is marked, among rows with the "
+      "same validation data.");
   std::vector<report::CaptionedFigure> figures;
   for (size_t m = 0; m < plan.metrics.size(); ++m) {
     report::BarChart chart;

@@ -17,13 +17,18 @@ struct SweepRow {
   std::vector<std::string> labels;
   std::vector<size_t> runs;                 // indices into the plan's runs, one per seed
   size_t finished = 0;                      // number of finished runs
+  std::string evaluated;                    // horizon and windows of their validation, if they have any
   std::vector<std::vector<double>> values;  // per metric: values of the finished runs that have it
 };
 
 /// Reads metrics.json of the finished runs. Data error if one is damaged.
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outcome);
 
-/// Columns: axes, finished seeds, metrics; the best value of each metric is marked.
+/// Config error if finished runs lack a metric, in all of them, with the names of those that they have.
+void require_metrics(const SweepPlan& plan, const SweepOutcome& outcome, const std::vector<SweepRow>& rows);
+
+/// Columns: axes, finished seeds, metrics; the best value of each metric is marked, among the rows with the
+/// same horizon and validation windows.
 report::Table sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 nlohmann::ordered_json sweep_json(const SweepPlan& plan, const SweepOutcome& outcome,
                                   const std::vector<SweepRow>& rows);

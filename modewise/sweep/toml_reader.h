@@ -2,9 +2,11 @@
 // Reader of the TOML files of sweeps; its errors have file, line and column. Internal: toml++ is slow to
 // compile.
 
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -63,14 +65,12 @@ class TomlReader {
     return out;
   }
 
-  /// A value in the syntax of --set.
+  /// A value in the syntax of --set, with numbers in their shortest form.
   std::string assigned(const toml::node& node) const {
     if (const auto string = node.value_exact<std::string>()) return *string;
     require(node.is_value() || node.is_array(), ErrorKind::config, "{}: a setting must be a value or a list",
             place(node.source()));
-    std::ostringstream out;
-    node.visit([&](const auto& one) { out << toml::default_formatter{one}; });
-    return out.str();
+    return text_of(node);
   }
 
   /// Nested tables as "a.b=value".
@@ -127,6 +127,19 @@ class TomlReader {
   }
 
  private:
+  static std::string text_of(const toml::node& node) {
+    if (const toml::array* list = node.as_array(); list != nullptr && !list->empty()) {
+      std::vector<std::string> parts;
+      for (const toml::node& one : *list) parts.push_back(text_of(one));
+      return fmt::format("[ {} ]", fmt::join(parts, ", "));
+    }
+    if (const auto number = node.value_exact<double>(); number && *number != std::round(*number))
+      return fmt::format("{}", *number);  // toml++ writes 0.1 as 0.10000000000000001
+    std::ostringstream out;
+    node.visit([&](const auto& one) { out << toml::default_formatter{one}; });
+    return out.str();
+  }
+
   std::string path_;
   toml::table root_;
 };

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from cli_helpers import PROGRAM, ROOT, fails, ok, write_csv
+from cli_helpers import PROGRAM, ROOT, fails, modewise, ok, write_csv
 
 SEEDS = list(range(1, 5))
 RUNS = [f"{heads}_s{seed}" for heads in (1, 2) for seed in SEEDS]
@@ -57,6 +57,33 @@ def alone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("alone")
     ok("sweep", write_sweep(folder), "--out", folder / "out", "--jobs", 2)
     return results(folder / "out")
+
+
+def test_a_dry_run_checks_the_settings_of_each_run(tmp_path):
+    sweep = write_sweep(tmp_path)
+    command = ["sweep", sweep, "--out", tmp_path / "out", "--dry-run"]
+    ok(*command)
+    for setting, words in {"model.head=2": "unknown key 'model.head'", "model.dlinear.kernel=3": "model: dlinear.kernel = 3 has no effect",
+                           "data.split_dates=2020-01-01": "no effect"}.items():  # fmt: skip
+        result = modewise(*command, "--set", setting)
+        assert result.returncode in (2, 78) and "1_s1: " in result.stderr and words in result.stderr, result.stderr
+    sweep.write_text(sweep.read_text() + '[[axis]]\nname = "model"\nkey = "model.name"\nvalues = ["hot", "dlinear"]\n')
+    fails(78, "1_dlinear_s1: ", "model: heads = 1 has no effect", arguments=command)
+
+
+def test_a_sweep_over_horizons_marks_the_best_of_each(tmp_path):
+    write_csv(tmp_path / "small.csv")
+    (tmp_path / "grid.toml").write_text(
+        'task = "forecasting"\ndata = "small.csv"\nseeds = [1]\n[settings]\nforecast.lookback = 24\nmodel.name = "dlinear"\noutput.report = false\n'
+        'train.epochs = 1\n[[axis]]\nkey = "forecast.horizon"\nvalues = [4, 8]\n[[axis]]\nkey = "train.optimizer.learning_rate"\nvalues = [0.1, 0.01]\n')  # fmt: skip
+    command = ["sweep", tmp_path / "grid.toml", "--out", tmp_path / "out", "--format", "markdown"]
+    rows = [line.split("|")[1:-1] for line in ok(*command).stdout.splitlines()[2:]]
+    assert [row[1].strip() for row in rows] == ["0.1", "0.01"] * 2
+    for metric in (3, 4):
+        assert [sum("**" in row[metric] for row in rows[i : i + 2]) for i in (0, 2)] == [1, 1]
+    fails(78, "no run has the metric best.val_foo", "best.val_mse, best.val_mae", arguments=[*command, "--metric", "best.val_foo"])
+    write_csv(tmp_path / "small.csv", rows=401)
+    fails(78, "was trained on other data than its files hold now", arguments=command)
 
 
 def test_the_program_and_ray_on_one_folder_train_each_run_once(tmp_path, alone):

@@ -33,6 +33,20 @@ TEST(Table, TextIsAlignedWithTheBestMarked) {
             "repeat        –   0.100\n");
 }
 
+TEST(Table, MarksTheBestOfEachGroupOfCells) {
+  Table table({{"horizon"}, {"MSE", Best::lowest}});
+  for (const auto& [horizon, mse] : {std::pair("6", 0.3), {"12", 0.5}, {"6", 0.2}, {"24", 0.1}, {"12", 0.4}})
+    table.add_row({horizon, Cell(mse).within(horizon)});
+  EXPECT_EQ(table.to_text(),
+            "horizon    MSE\n"
+            "───────  ─────\n"
+            "6        0.300\n"
+            "12       0.500\n"
+            "6        0.200*\n"
+            "24       0.100\n"  // a single number
+            "12       0.400*\n");
+}
+
 TEST(Table, ColouredTextKeepsTheMark) {
   EXPECT_THAT(errors().to_text(true), HasSubstr("\x1b[1m0.165*\x1b[0m"));
 }

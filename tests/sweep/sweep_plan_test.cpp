@@ -173,6 +173,49 @@ TEST(SweepPlan, AGroupHasSettingsForTheRunsWithOneOfItsChoicesOfEachAxis) {
               HasSubstr("choices must be a string or a list of strings"));
 }
 
+TEST(SweepPlan, WritesNumbersInTheirShortestForm) {
+  const ScratchFolder folder;
+  const SweepPlan plan = read_sweep_plan(
+      folder.write("a.toml",
+                   "[settings]\nx = [0.7, 0.1, 0.2]\ny = [1, 2]\nz = [\"a\", \"b\"]\nempty = []\n"
+                   "[[axis]]\nkey = \"a\"\nvalues = [0.1, 1.0, 1e-5]\n"),
+      kTasks);
+  EXPECT_THAT(plan.runs[0].settings,
+              ElementsAre("empty=[]", "x=[ 0.7, 0.1, 0.2 ]", "y=[ 1, 2 ]", "z=[ 'a', 'b' ]", "a=0.1"));
+  EXPECT_EQ(plan.runs[0].name, "0.1_s0");
+  EXPECT_THAT(plan.runs[1].labels, ElementsAre("1.0"));
+  EXPECT_THAT(plan.runs[2].settings, testing::Contains("a=1e-05"));
+}
+
+TEST(SweepPlan, RefusesSettingsThatMakeLabelsFalse) {
+  const std::string heads = "[[axis]]\nname = \"heads\"\nkey = \"model.heads\"\nvalues = [1, 2]\n";
+  const std::string sizes =
+      "[[axis]]\nname = \"size\"\nchoices = [{ name = \"small\", set = { model.heads = 4 } }]\n";
+  EXPECT_THAT(
+      sweep_refusal(heads + sizes),
+      HasSubstr("a.toml: the axes 'heads' and 'size' both set model.heads: the later one would win, and "
+                "the labels of the other would be false"));
+  EXPECT_THAT(sweep_refusal(heads + heads), HasSubstr("the axes 'heads' and 'heads' both set model.heads"));
+  SweepOverrides overrides;
+  overrides.settings = {"model.heads=8"};
+  EXPECT_THAT(sweep_refusal(heads, overrides),
+              HasSubstr("a.toml: --set model.heads=8 would override the axis 'heads', whose labels would be "
+                        "false: edit the axis"));
+  EXPECT_EQ(sweep_refusal("[settings]\nmodel.heads = 8\n" + heads), "");  // a default of the axis
+}
+
+TEST(SweepPlan, RefusesAnotherSeedThanItsOwn) {
+  SweepOverrides overrides;
+  overrides.settings = {"train.seed=3"};
+  const std::string end =
+      " would replace the seeds of the sweep, of which its table shows mean ± standard deviation: write "
+      "seeds = "
+      "[1, 2, 3], or --seeds 1,2,3";
+  EXPECT_THAT(sweep_refusal("", overrides), HasSubstr("a.toml: train.seed=3" + end));
+  EXPECT_THAT(sweep_refusal("[[axis]]\nkey = \"train.seed\"\nvalues = [1, 2]\n"),
+              HasSubstr("a.toml: train.seed=1" + end));
+}
+
 TEST(SweepPlan, RefusesMetricsThatAreNoJsonPointer) {
   SweepOverrides overrides;
   overrides.metrics = {"a~b"};

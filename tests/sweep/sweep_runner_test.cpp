@@ -192,6 +192,64 @@ TEST_F(Sweep, RefusesAFolderMadeWithOtherSettings) {
   }
 }
 
+TEST_F(Sweep, RefusesAFinishedRunWhoseDataHaveChanged) {
+  const std::string data = folder.write("data.csv", "1\n2\n");
+  for (const std::string& named :
+       {std::string("data = \"data.csv\""), "[settings]\ndata.path = \"" + data + "\""}) {
+    options.out = folder / named.substr(0, 4);
+    folder.write("data.csv", "1\n2\n");
+    run_sweep(plan("[2]", named), options);
+    folder.write("data.csv", "1\n2\n");
+    EXPECT_TRUE(run_sweep(plan("[2]", named), options).runs[0].earlier);  // the same content
+    folder.write("data.csv", "1\n3\n");
+    EXPECT_EQ(
+        error_of(ErrorKind::config, [&] { run_sweep(plan("[2, 4]", named), options); }),
+        (options.out / "runs" / "2_s1").string() +
+            " was trained on other data than its files hold now, and is not mixed with runs on these: use "
+            "another --out, or remove that folder and " +
+            (options.out / "done" / "2_s1.started.json").string());
+    std::filesystem::remove(data);
+    EXPECT_TRUE(look_at_sweep(plan("[2]", named), options).runs[0].earlier);  // moved since
+  }
+}
+
+TEST_F(Sweep, AFolderOfDataHasChangedIfAFileHas) {
+  std::filesystem::create_directory(folder / "images");
+  folder.write("images/a.png", "a");
+  const std::string named = "data = \"images\"";
+  run_sweep(plan("[2]", named), options);
+  folder.write("images/.DS_Store", "x");  // not data
+  EXPECT_TRUE(look_at_sweep(plan("[2]", named), options).runs[0].earlier);
+  options.out = folder / "images/out";  // nor are the results
+  run_sweep(plan("[2]", named), options);
+  EXPECT_TRUE(look_at_sweep(plan("[2]", named), options).runs[0].earlier);
+  std::filesystem::rename(folder / "images/a.png", folder / "images/b.png");
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { look_at_sweep(plan("[2]", named), options); }),
+              HasSubstr("was trained on other data"));
+}
+
+TEST_F(Sweep, NamesTheMetricsOfRunsThatLackTheWantedOne) {
+  const SweepPlan grid =
+      plan("[2]", "[[metric]]\npath = \"/best/val_mae\"\n[[metric]]\npath = \"/best/val_foo\"");
+  const auto check = [&](const SweepOutcome& outcome) {
+    require_metrics(grid, outcome, sweep_rows(grid, outcome));
+  };
+  check(look_at_sweep(grid, options));  // nothing is known before the first run
+  const SweepOutcome outcome = run_sweep(grid, options);
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { check(outcome); }),
+            "no run has the metric best.val_foo (did you mean 'best.val_mse'?); the runs have best.val_mse, "
+            "best.val_mae");
+}
+
+TEST_F(Sweep, MarksTheBestAmongEqualValidationData) {
+  const SweepPlan grid = plan("[2, 8]");
+  const SweepOutcome outcome = run_sweep(grid, options);
+  for (const size_t run : {3u, 4u, 5u})
+    folder.write("out/runs/" + grid.runs[run].name + "/metrics.json",
+                 R"({"best": {"val_mse": 8.5, "val_mae": 1}, "validation": {"windows": 35, "horizon": 6}})");
+  EXPECT_THAT(sweep_table(grid, sweep_rows(grid, outcome)).to_markdown(), testing::Not(HasSubstr("**")));
+}
+
 TEST_F(Sweep, KeepsToItsJobs) {
   options.jobs = 1;
   const SweepOutcome outcome = run_sweep(plan("[2]"), options);
