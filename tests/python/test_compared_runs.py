@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from cli_helpers import ok
+from cli_helpers import QUICK, ok, write_csv
+from test_panels import made, panel
 
 WORDS = "a rope of sand and seven ships went over the hill because it was late".split()
 TEXT = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2", "--set", "train.batch_size=8",
@@ -79,3 +80,48 @@ def test_text_encoders(data, tmp_path):
         name, value = label.split(", Accuracy %: ")
         assert name.endswith(f"train.max_steps={steps}") and float(value) == pytest.approx(100 * one["accuracy"], abs=0.05)
     assert metrics[0]["accuracy"] != metrics[1]["accuracy"]
+
+
+def dlinear(table, out, *more):
+    ok("train", "forecast", table, "--out", out, *QUICK, *more)
+    return out
+
+
+def test_a_seed_counts_once(tmp_path):
+    table = write_csv(tmp_path / "d.csv")
+    one, three, again = (dlinear(table, tmp_path / name, "--seed", seed) for name, seed in (("s1", 1), ("s3", 3), ("s3b", 3)))
+    result = ok("compare", one, one, three, again, "--json")
+    (group,) = json.loads(result.stdout)["groups"]
+    assert [run["seed"] for run in group["runs"]] == [1, 3] and len(group["mse"]["values"]) == 2
+    assert f"{one} is given twice and counts once" in result.stderr
+    assert f"{again} has the settings, data and seed of {three} and does not count as another seed" in result.stderr
+    assert "±" not in ok("compare", one, one).stdout
+    ok("report", one, one, "--out", tmp_path / "page.html")
+    assert "1 run<" in (tmp_path / "page.html").read_text()
+
+
+def marks(*runs):
+    """Whether there is a mark of the best among the values of each column of numbers that `compare` shows."""
+    header, *lines = ok("compare", *runs, "--format", "markdown").stdout.splitlines()
+    cells = [line.strip("|").split("|") for line in lines[1:]]
+    return {name.strip(): any("**" in row[i] for row in cells) for i, name in enumerate(header.strip("|").split("|")) if i > 2}
+
+
+def test_the_best_is_marked_among_equal_test_rows_and_levels(tmp_path):
+    table = write_csv(tmp_path / "d.csv")
+    usual = dlinear(table, tmp_path / "usual")
+    rate = dlinear(table, tmp_path / "rate", "--lr", 0.01)
+    assert [name for name, mark in marks(usual, rate).items() if mark] == ["MSE", "MAE", "CRPS"]
+    fewer = dlinear(table, tmp_path / "fewer", "--set", "data.split_ratios=0.7,0.2,0.1")
+    assert not any(marks(usual, fewer).values())
+    levels = dlinear(table, tmp_path / "levels", "--lr", 0.01, "--set", "calibration.intervals=0.5,0.9")
+    assert [name for name, mark in marks(usual, levels).items() if mark] == ["MSE", "MAE"]
+
+
+def test_panels_show_their_coverage(tmp_path):
+    run = tmp_path / "run"
+    ok("train", "forecast", panel(tmp_path / "p.csv", made()), "--horizon", 6, "--model", "repeat", "--out", run, "--set", "data.panel=yes", "--set",
+       "output.report=false")  # fmt: skip
+    (group,) = json.loads(ok("compare", run, "--json").stdout)["groups"]
+    intervals = json.loads((run / "metrics.json").read_text())["test"]["intervals"]
+    assert group["coverage_80"]["values"] == [one["coverage"] for one in intervals if one["nominal"] == pytest.approx(0.8)]

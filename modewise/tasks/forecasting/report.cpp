@@ -266,18 +266,29 @@ std::string forecast_title(Run& run) {
                      config.forecast.longest());
 }
 
-/// Location of the coverage of the interval with nominal coverage `nominal`.
+/// Location of the coverage of the interval with nominal coverage `nominal`, of tensors or panels.
 FigurePlace coverage(double nominal) {
   return FigurePlace([nominal](const RunGroup& group) -> std::string {
     const auto& metrics = group.runs.front().metrics;
-    const Json::json_pointer intervals("/test/quantiles/intervals");
-    if (!metrics.contains(intervals)) return "";
-    const auto& list = metrics.at(intervals);
-    for (size_t i = 0; i < list.size(); ++i)
-      if (std::abs(list[i].value("nominal", 0.0) - nominal) < 1e-6)
-        return fmt::format("/test/quantiles/intervals/{}/coverage", i);
+    for (const std::string intervals : {"/test/quantiles/intervals", "/test/intervals"}) {
+      if (!metrics.contains(Json::json_pointer(intervals))) continue;
+      const auto& list = metrics.at(Json::json_pointer(intervals));
+      for (size_t i = 0; i < list.size(); ++i)
+        if (std::abs(list[i].value("nominal", 0.0) - nominal) < 1e-6)
+          return fmt::format("{}/{}/coverage", intervals, i);
+    }
     return "";
   });
+}
+
+/// The levels over which a CRPS is a mean: "0.1 0.5 0.9".
+std::string crps_levels(const RunGroup& group) {
+  const auto& metrics = group.runs.front().metrics;
+  const Json::json_pointer losses("/test/quantiles/pinball");
+  std::string text;
+  if (metrics.contains(losses))
+    for (const auto& [level, loss] : metrics.at(losses).items()) text += level + " ";
+  return text;
 }
 
 /// Bar charts of errors, errors by step, and forecasts of the same windows.
@@ -408,13 +419,15 @@ const Comparison& forecast_comparison() {
     figure.where_any = true;
     return figure;
   };
+  Comparison::Figure crps({"CRPS", Best::lowest}, "/test/quantiles/crps", 4);
+  crps.levels = crps_levels;
   static const Comparison comparison = {{of_panels({{"MASE", Best::lowest}, "/test/mase", 4}),
                                          of_panels({{"RMSSE", Best::lowest}, "/test/rmsse", 4}),
                                          of_panels({{"validation MASE"}, "/best/val_mase", 4}),
                                          {{"MSE", Best::lowest}, "/test/scaled/mse", 4},
                                          {{"MAE", Best::lowest}, "/test/scaled/mae", 4},
                                          {{"validation MSE"}, "/best/val_mse", 4},
-                                         {{"CRPS", Best::lowest}, "/test/quantiles/crps", 4},
+                                         crps,
                                          {{"coverage 80 %"}, coverage(0.8), 3},
                                          {{"coverage 95 %"}, coverage(0.95), 3}},
                                         {{"mase", "/test/mase"},

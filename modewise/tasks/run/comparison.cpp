@@ -1,11 +1,13 @@
 #include "modewise/tasks/run/comparison.h"
 
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/name_index.h"
 #include "modewise/tasks/run/open_run.h"
@@ -46,12 +48,34 @@ bool begins_task(const std::vector<RunGroup>& groups, size_t i) {
          groups[i - 1].runs.front().data_hash != groups[i].runs.front().data_hash;
 }
 
-/// Mean ± standard deviation of a metric over a group's runs; empty if none has it.
-report::Cell statistic(const RunGroup& group, const std::string& pointer, int decimals, double factor) {
-  std::vector<double> values = group.values(pointer);
-  if (values.empty()) return report::Cell(std::nan(""), decimals);
-  for (double& value : values) value *= factor;
-  return report::Cell::mean_sd(mean(values), standard_deviation(values), decimals);
+/// Mean ± standard deviation of a metric over a group's runs, comparable with those on the same test samples
+/// and levels; empty if none has it.
+report::Cell statistic(const RunGroup& group, const Comparison::Figure& figure) {
+  std::vector<double> values = group.values(figure.place.in(group));
+  if (values.empty()) return report::Cell(std::nan(""), figure.decimals);
+  for (double& value : values) value *= figure.factor;
+  return report::Cell::mean_sd(mean(values), standard_deviation(values), figure.decimals)
+      .within(group.runs.front().tested + (figure.levels == nullptr ? "" : "\n" + figure.levels(group)));
+}
+
+/// The size of the evaluated test split; "" if it is unread.
+std::string tested_samples(const nlohmann::ordered_json& metrics) {
+  const nlohmann::ordered_json test = metrics.value("test", nlohmann::ordered_json::object());
+  for (const char* unit : {"windows", "samples", "pixels", "images", "tokens"})
+    if (test.contains(unit)) return fmt::format("{} {}", test[unit].dump(), unit);
+  return "";
+}
+
+/// Adds a run to those of its settings, unless they have its seed.
+void add_run(std::vector<FinishedRun>& runs, FinishedRun run) {
+  const auto same = std::ranges::find(runs, run.seed, &FinishedRun::seed);
+  if (same == runs.end())
+    runs.push_back(std::move(run));
+  else if (std::filesystem::equivalent(same->path, run.path))
+    spdlog::warn("{} is given twice and counts once", run.path.string());
+  else
+    spdlog::warn("{} has the settings, data and seed of {} and does not count as another seed",
+                 run.path.string(), same->path.string());
 }
 
 /// {"task", "model", "runs": [{"path", "seed"}]}, and for each name the mean, standard deviation and values
@@ -127,7 +151,7 @@ std::vector<RunGroup> group_runs(std::vector<FinishedRun> runs) {
     const std::string key = task_key + fmt::format("\n{}", fmt::join(run.settings, "\n"));
     const auto [at, is_new] = places.add(key);
     if (is_new) keyed.push_back({task_key, {run.model, run.task, {}}});
-    keyed[at].group.runs.push_back(std::move(run));
+    add_run(keyed[at].group.runs, std::move(run));
   }
   // Groups by task, in order of first appearance of the tasks.
   NameIndex order;
@@ -179,6 +203,7 @@ FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path&
   finished.task = comparison.compared == nullptr ? settings.data : comparison.compared(*run);
   finished.settings = distinguishing(settings.fields, comparison.incidental);
   finished.seed = settings.train.seed;
+  finished.tested = tested_samples(finished.metrics);
   return finished;
 }
 
@@ -207,8 +232,7 @@ report::Table comparison_table(const Comparison& comparison, const std::vector<R
     const bool new_task = begins_task(groups, i);
     if (new_task && i > 0) table.add_rule();
     std::vector<report::Cell> cells = {new_task ? group.task : "", group.name, std::ssize(group.runs)};
-    for (const Comparison::Figure* figure : figures)
-      cells.push_back(statistic(group, figure->place.in(group), figure->decimals, figure->factor));
+    for (const Comparison::Figure* figure : figures) cells.push_back(statistic(group, *figure));
     table.add_row(std::move(cells));
   }
   return table;
@@ -227,10 +251,13 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison, const std::
 void write_comparison(const Comparison& comparison, const std::vector<FinishedRun>& runs,
                       const std::filesystem::path& out) {
   const std::vector<RunGroup> groups = group_runs(runs);
-  report::HtmlPage page(comparison.title, fmt::format("{} runs", runs.size()));
+  size_t all = 0;
+  for (const RunGroup& group : groups) all += group.runs.size();
+  report::HtmlPage page(comparison.title, counted(all, "run"));
   page.add_section(comparison.section);
   page.add_table(comparison_table(comparison, groups),
-                 "Mean ± standard deviation over seeds; the best of each task is marked.");
+                 "Mean ± standard deviation over seeds; the best of each task is marked, among runs with the "
+                 "same test data.");
   for (size_t begin = 0; begin < groups.size();) {
     size_t end = begin + 1;
     while (end < groups.size() && !begins_task(groups, end)) ++end;

@@ -1,5 +1,6 @@
 #pragma once
-// Comparison of finished runs of one task: seeds of one config are one row, mean ± standard deviation. A task
+// Comparison of finished runs of one task: the distinct seeds of one config are one row, mean ± standard
+// deviation; the best is marked among rows with the same test data. A task
 // defines the metrics and figures; table, JSON and page follow from them.
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct FinishedRun {
   int64_t seed = 0;
   nlohmann::ordered_json metrics;  // metrics.json
   std::string data_hash;
+  std::string tested;  // size of the test split: "69 windows"; "" if it is unread
 };
 
 /// Runs that differ only in the seed.
@@ -42,7 +44,8 @@ struct RunGroup {
   std::vector<double> values(const std::string& pointer) const;
 };
 
-/// Groups runs in order of first appearance; groups of one task are adjacent.
+/// Groups runs in order of first appearance; groups of one task are adjacent. A seed counts once: a further
+/// run with the same settings, data and seed is left out, with a warning.
 std::vector<RunGroup> group_runs(std::vector<FinishedRun> runs);
 
 double mean(const std::vector<double>& values);
@@ -72,7 +75,8 @@ struct Comparison {
     FigurePlace place;
     int decimals;
     double factor;
-    bool where_any = false;  // omitted from tables in which no run has it
+    bool where_any = false;                            // omitted from tables in which no run has it
+    std::string (*levels)(const RunGroup&) = nullptr;  // only values with the same ones are comparable
   };
 
   std::vector<Figure> columns;                            // after task, model and number of seeds
