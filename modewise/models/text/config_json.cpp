@@ -7,13 +7,12 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/json_object.h"
+#include "modewise/models/pretrained_head.h"
 
 namespace modewise::models {
 namespace {
 
 using Ordered = nlohmann::ordered_json;
-
-constexpr int64_t kMaxLabels = 100'000;
 
 struct TextArchitecture {
   std::string kind;
@@ -60,24 +59,10 @@ void refuse_what_is_not_read(const JsonObject& config) {
          "tie_word_embeddings is false; untied embeddings are not supported");
 }
 
-/// Class names from id2label or num_labels.
+/// Class names, and whether the head has one real value instead.
 void read_text_labels(const JsonObject& config, TextFileConfig& out) {
-  int64_t count = config.integer("num_labels", 2);
-  const nlohmann::json* names = config.has("id2label") ? &config.value("id2label") : nullptr;
-  if (names != nullptr) {
-    require(names->is_object(), ErrorKind::data, "{}: id2label must be an object", config.source());
-    count = static_cast<int64_t>(names->size());
-  }
-  require(count >= 1 && count <= kMaxLabels, ErrorKind::data, "{}: {} labels; supported are 1 to {}",
-          config.source(), count, kMaxLabels);
-  for (int64_t i = 0; i < count; ++i) {
-    const std::string key = std::to_string(i);
-    out.labels.push_back("LABEL_" + key);
-    if (names == nullptr) continue;
-    require(names->contains(key) && (*names)[key].is_string(), ErrorKind::data,
-            "{}: id2label has {} labels, but no string for \"{}\"", config.source(), count, key);
-    out.labels.back() = (*names)[key].get<std::string>();
-  }
+  out.labels = read_label_names(config);
+  const size_t count = out.labels.size();
   out.regression = config.text("problem_type", count == 1 ? "regression" : "") == "regression";
   require(!out.regression || count == 1, ErrorKind::data,
           "{}: problem_type is \"regression\", but there are {} labels; expected one", config.source(),
@@ -162,7 +147,7 @@ TextFileConfig parse_text_json(std::string_view json, const std::string& source)
   read_positions(config, out);
   if (config.has("modewise") && config.object("modewise").has("attention"))
     read_text_attention(config.object("modewise").object("attention"), out.attention);
-  if (file.head == TextHead::classes) read_text_labels(config, file);
+  if (file.head == TextHead::classes || file.architecture.empty()) read_text_labels(config, file);
   try {
     out.validate(source);
   } catch (const Error& error) {

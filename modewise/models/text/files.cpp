@@ -1,6 +1,7 @@
 #include "modewise/models/text/files.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "modewise/core/memory.h"
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/models/file_tensors.h"
+#include "modewise/models/pretrained_head.h"
 #include "modewise/models/text/text_tensors.h"
 #include "modewise/text/load_tokenizer.h"
 
@@ -126,10 +128,19 @@ const char* part_name(Part part) {
   return part == Part::pooler ? "the pooler" : "the head";
 }
 
-/// Loads the parameters of `model` that the folder has; pooler or head may be missing.
+/// Reorders the rows of a loaded head: row i becomes `rows`[i].
+void reorder_head(torch::nn::Module& model, const std::vector<int64_t>& rows) {
+  const at::Tensor index = at::tensor(rows, at::kLong);
+  for (auto& item : model.named_parameters())
+    if (item.key().starts_with("output.")) item.value().copy_(item.value().index_select(0, index));
+}
+
+/// Loads the parameters of `model` that the folder has; pooler or head may be missing, and the head may be
+/// for other classes than `names`.
 std::vector<std::string> take_weights(torch::nn::Module& model, const TextWeights& weights,
                                       const TextFileConfig& file, const TextModelConfig& config,
-                                      TextHead head, int64_t classes) {
+                                      TextHead head, int64_t classes,
+                                      const std::vector<std::string>& names = {}) {
   const at::NoGradGuard no_grad;
   auto parameters = model.named_parameters();
   std::set<std::string> taken, known;
@@ -144,6 +155,18 @@ std::vector<std::string> take_weights(torch::nn::Module& model, const TextWeight
             "{}: the weights do not match: with these settings '{}' is [{}]", weights.folder(), wanted.file,
             fmt::join(wanted.shape, ", "));
   }
+  if (head == TextHead::classes && file.labels.empty())
+    missing.insert(Part::head);  // of another architecture
+  std::vector<std::string> notes;
+  for (const Part part : missing)
+    notes.push_back(fmt::format("{} is newly initialized: {} has no matching one", part_name(part),
+                                file.architecture.empty() ? "the folder" : file.architecture));
+  HeadRows matched;
+  if (!names.empty() && !missing.contains(Part::head)) {
+    matched = match_head_rows(file.labels, names);
+    if (!matched.rows) missing.insert(Part::head);
+    if (!matched.note.empty()) notes.push_back(matched.note);
+  }
   for (const TextTensor& wanted : tensors) {
     if (missing.contains(wanted.part)) continue;
     const io::TensorView* view = weights.find(wanted.file);
@@ -151,10 +174,7 @@ std::vector<std::string> take_weights(torch::nn::Module& model, const TextWeight
     copy_view(*view, parameters[wanted.own]);
     taken.insert(wanted.file);
   }
-  std::vector<std::string> notes;
-  for (const Part part : missing)
-    notes.push_back(fmt::format("{} is newly initialized: {} has no matching one", part_name(part),
-                                file.architecture.empty() ? "the folder" : file.architecture));
+  if (matched.rows) reorder_head(model, *matched.rows);
   int64_t fresh = 0;
   for (const auto& item : parameters) {
     if (known.contains(item.key())) continue;
@@ -203,12 +223,13 @@ LoadedText<Model> load_text(const fs::path& path, TextHead head, const Make& mak
 }
 
 std::vector<std::string> take_from(torch::nn::Module& model, const TextModelConfig& config, TextHead head,
-                                   int64_t classes, const fs::path& path) {
+                                   int64_t classes, const fs::path& path,
+                                   const std::vector<std::string>& names = {}) {
   const fs::path folder = text_folder(path);
   const TextFileConfig file = read_text_config(folder);
   const TextWeights weights(folder, file.config);
   check_encoder(weights, file.config);
-  return take_weights(model, weights, file, config, head, classes);
+  return take_weights(model, weights, file, config, head, classes, names);
 }
 
 /// Writes all files of a model, config.json last.
@@ -270,8 +291,9 @@ TextModelConfig started_text_config(const TextModelConfig& wanted) {
   return out.resolved();
 }
 
-std::vector<std::string> take_text_weights(TextClassifier& model, const fs::path& path) {
-  return take_from(model, model.config(), TextHead::classes, model.classes(), path);
+std::vector<std::string> take_text_weights(TextClassifier& model, const fs::path& path,
+                                           const std::vector<std::string>& classes) {
+  return take_from(model, model.config(), TextHead::classes, model.classes(), path, classes);
 }
 
 std::vector<std::string> take_text_weights(MaskedLanguageModel& model, const fs::path& path) {

@@ -27,9 +27,10 @@ TextModelConfig started_text_config(const TextModelConfig& wanted);
 
 /// Loads pretrained weights from the folder `path` into a model built with started_text_config. All encoder
 /// weights must exist; a missing pooler or head, a head for other classes, and parameters added by an
-/// attention type keep their initial values; unused tensors are ignored. Returns one sentence for each such
-/// part.
-std::vector<std::string> take_text_weights(TextClassifier& model, const std::filesystem::path& path);
+/// attention type keep their initial values; unused tensors are ignored. The rows of a head are reordered to
+/// `classes`, the class names of the data (empty: taken in order). Returns one sentence for each such part.
+std::vector<std::string> take_text_weights(TextClassifier& model, const std::filesystem::path& path,
+                                           const std::vector<std::string>& classes = {});
 std::vector<std::string> take_text_weights(MaskedLanguageModel& model, const std::filesystem::path& path);
 
 template <class Model>

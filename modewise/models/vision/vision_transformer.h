@@ -22,9 +22,11 @@ class VisionTransformer : public VisionClassifier {
   /// Attention matrices [B, H, 1 + n, 1 + n] of every layer; token 0 is the class token.
   AttentionView attention(const ClassifierInput& input) override;
 
-  /// Loads pretrained weights from a folder of matching sizes (take_vit_sizes); the head only if the number
-  /// of classes matches. Returns a sentence for each newly initialized part.
-  std::vector<std::string> take_weights(const std::string& folder);
+  /// Loads pretrained weights from a folder of matching sizes (take_vit_sizes); the head only if it is for
+  /// the same classes, with its rows reordered to `classes`, the class names of the data (empty: taken in
+  /// order). Returns a sentence for each newly initialized or reordered part.
+  std::vector<std::string> take_weights(const std::string& folder,
+                                        const std::vector<std::string>& classes = {});
 
  private:
   nn::PatchTokens embed(const ClassifierInput& input) const;  // [B, 1 + n, D]

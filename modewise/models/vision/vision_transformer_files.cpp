@@ -1,6 +1,7 @@
 // Loading ViT from Hugging Face folders.
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "modewise/io/arrays/safetensors_shards.h"
 #include "modewise/models/file_tensors.h"
 #include "modewise/models/json_object.h"
+#include "modewise/models/pretrained_head.h"
 #include "modewise/models/vision/vision_transformer.h"
 
 namespace modewise::models {
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 struct VitSizes {
   int64_t width, hidden, blocks, heads, channels;
   std::vector<int64_t> image, patch;  // rows, columns
+  std::vector<std::string> labels;    // class names of its head
   int64_t tokens() const { return (image[0] / patch[0]) * (image[1] / patch[1]); }
 };
 
@@ -62,7 +65,8 @@ VitSizes parse_vit_sizes(std::string_view json, const std::string& source) {
                   .heads = config.integer("num_attention_heads", 12),
                   .channels = config.integer("num_channels", 3),
                   .image = rows_and_columns(config, "image_size", 224),
-                  .patch = rows_and_columns(config, "patch_size", 16)};
+                  .patch = rows_and_columns(config, "patch_size", 16),
+                  .labels = read_label_names(config)};
   for (const int64_t size : {out.width, out.hidden, out.blocks, out.heads, out.channels, out.image[0],
                              out.image[1], out.patch[0], out.patch[1]})
     require(size >= 1 && size <= 65536, ErrorKind::data, "{}: unsupported size {}; supported are 1 to 65536",
@@ -159,7 +163,8 @@ void take_vit_sizes(VisionModelConfig& config, const VisionShape& shape) {
   config.patch.size = sizes.patch;
 }
 
-std::vector<std::string> VisionTransformer::take_weights(const std::string& folder) {
+std::vector<std::string> VisionTransformer::take_weights(const std::string& folder,
+                                                         const std::vector<std::string>& names) {
   const at::NoGradGuard no_grad;
   const VitSizes sizes = read_vit_sizes(folder);
   const io::SafetensorsFolder file(folder);
@@ -178,9 +183,16 @@ std::vector<std::string> VisionTransformer::take_weights(const std::string& fold
   if (!weight || !bias || weight->shape != wanted || bias->shape != std::vector<int64_t>{classes()} ||
       !float_type(weight->dtype) || !float_type(bias->dtype))
     return {fmt::format("the head is newly initialized: {} has none for {} classes", folder, classes())};
-  copy_view(*weight, parameters["head.weight"]);
-  copy_view(*bias, parameters["head.bias"]);
-  return {};
+  const HeadRows matched = names.empty() ? HeadRows() : match_head_rows(sizes.labels, names);
+  std::vector<std::string> notes;
+  if (!matched.note.empty()) notes.push_back(matched.note);
+  if (!names.empty() && !matched.rows) return notes;
+  for (const auto& [own, view] : {std::pair("head.weight", *weight), std::pair("head.bias", *bias)}) {
+    const at::Tensor& into = parameters[own];
+    copy_view(view, into);
+    if (matched.rows) into.copy_(into.index_select(0, at::tensor(*matched.rows, at::kLong)));
+  }
+  return notes;
 }
 
 }  // namespace modewise::models

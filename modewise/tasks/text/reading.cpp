@@ -68,18 +68,19 @@ void take_longer(const TextTaskConfig& config, const Model& shorter, Model& long
   }
 }
 
-template <class Model, class Make>
-void start_from(const TextTaskConfig& config, Model& model, const Make& make) {
+/// `take(model, folder)` loads the weights of a folder into a model of its number of positions.
+template <class Model, class Make, class Take>
+void start_from(const TextTaskConfig& config, Model& model, const Make& make, const Take& take) {
   if (config.model.from.empty()) return;
   const int64_t known = models::read_text_config(config.model.from).config.positions;
   std::vector<std::string> notes;
   if (known == config.model.positions) {
-    notes = models::take_text_weights(model, config.model.from);
+    notes = take(model, config.model.from);
   } else {
     models::TextModelConfig own = config.model;
     own.positions = known;
     const auto shorter = make(own);
-    notes = models::take_text_weights(*shorter, config.model.from);
+    notes = take(*shorter, config.model.from);
     take_longer(config, *shorter, model);
     notes.push_back(fmt::format("the embeddings of {} positions were {} to {}", known,
                                 config.text.longer == "stretch" ? "stretched" : "repeated",
@@ -167,15 +168,22 @@ double layer_rate(const TextTaskConfig& config, std::string_view parameter) {
   return 1;
 }
 
-void start_weights(const TextTaskConfig& config, models::TextClassifier& model) {
-  start_from(config, model, [&](const models::TextModelConfig& own) {
+void start_weights(const TextTaskConfig& config, models::TextClassifier& model,
+                   const std::vector<std::string>& classes) {
+  const auto make = [&](const models::TextModelConfig& own) {
     return models::make_text_classifier(own, model.classes(), static_cast<uint64_t>(config.train.seed));
+  };
+  start_from(config, model, make, [&](models::TextClassifier& into, const std::string& folder) {
+    return models::take_text_weights(into, folder, classes);
   });
 }
 
 void start_weights(const TextTaskConfig& config, models::MaskedLanguageModel& model) {
-  start_from(config, model, [&](const models::TextModelConfig& own) {
+  const auto make = [&](const models::TextModelConfig& own) {
     return models::make_masked_language_model(own, static_cast<uint64_t>(config.train.seed));
+  };
+  start_from(config, model, make, [](models::MaskedLanguageModel& into, const std::string& folder) {
+    return models::take_text_weights(into, folder);
   });
 }
 

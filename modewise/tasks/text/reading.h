@@ -46,8 +46,9 @@ TextReading training_reading(TextTaskConfig& config, const Run& run);
 double layer_rate(const TextTaskConfig& config, std::string_view parameter);
 
 /// Loads the weights of model.from, if set, into a new model; further positions are repeated or stretched by
-/// text.longer.
-void start_weights(const TextTaskConfig& config, models::TextClassifier& model);
+/// text.longer. A head's rows are reordered to `classes`, the class names of the data, if given.
+void start_weights(const TextTaskConfig& config, models::TextClassifier& model,
+                   const std::vector<std::string>& classes = {});
 void start_weights(const TextTaskConfig& config, models::MaskedLanguageModel& model);
 
 }  // namespace modewise::tasks

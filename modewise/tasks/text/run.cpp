@@ -85,7 +85,7 @@ void TextRun::restore(const Json& data, const std::string& file) {
 
 void TextRun::make_model(Purpose purpose) {
   auto text = models::make_text_classifier(config.model, shape_.classes, seed());
-  if (purpose == Purpose::train) start_weights(config, *text);
+  if (purpose == Purpose::train) start_weights(config, *text, set_.classes);
   model_ = std::make_shared<TextLabeller>(std::move(text), shape_);
 }
 
