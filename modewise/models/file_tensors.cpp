@@ -32,6 +32,10 @@ void copy_view(const io::TensorView& view, const at::Tensor& into) {
   }
 }
 
+bool equal_views(const io::TensorView& a, const io::TensorView& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes);
+}
+
 void give_bytes(const at::Tensor& tensor, at::ScalarType type, const ByteSink& sink) {
   const at::Tensor flat = tensor.reshape({-1});
   for (int64_t first = 0; first < flat.numel(); first += kPart) {

@@ -17,6 +17,9 @@ std::optional<at::ScalarType> float_type(const std::string& dtype);
 /// Copies a file tensor of one of these dtypes into a tensor with as many elements.
 void copy_view(const io::TensorView& view, const at::Tensor& into);
 
+/// Whether dtype, shape and bytes are equal.
+bool equal_views(const io::TensorView& a, const io::TensorView& b);
+
 /// Writes the elements of `tensor` to `sink` as `type`, in C order.
 void give_bytes(const at::Tensor& tensor, at::ScalarType type, const ByteSink& sink);
 

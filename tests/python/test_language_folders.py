@@ -272,3 +272,38 @@ def test_the_shared_cases(tmp_path):
         pytest.skip(f"{folder} is not there")
     for name in ("smol", "phi", "llama3"):
         assert generated(folder / name, tokens=8)["ids"] == theirs(folder / name, tokens=8)[1]
+
+
+def untied_folder(path, **config):
+    """A config that ties, and a file whose lm_head differs."""
+    import safetensors.torch
+
+    folder = folder_of(path, byte_level("<s>"), tie_word_embeddings=True, **config)
+    tensors = safetensors.torch.load_file(folder / "model.safetensors")
+    torch.manual_seed(5)
+    tensors["lm_head.weight"] = torch.randn_like(tensors["model.embed_tokens.weight"])
+    safetensors.torch.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+def test_a_head_that_differs_from_the_embedding_is_kept(tmp_path):
+    folder = untied_folder(tmp_path / "m")
+    wanted = theirs(folder)[1]
+    assert generated(folder)["ids"] == wanted
+    note = "lm_head.weight is kept, as by transformers 5: tie_word_embeddings is true, but the tensor differs from model.embed_tokens.weight"
+    assert note in ok("convert", folder, tmp_path / "out").stderr
+    assert json.loads((tmp_path / "out" / "config.json").read_text())["tie_word_embeddings"] is False
+    assert generated(tmp_path / "out")["ids"] == theirs(tmp_path / "out")[1] == wanted
+    text = tmp_path / "t.txt"
+    text.write_text("\n".join(WORDS))
+    ok("train", "language", "--data", text, "--init", folder, "--out", tmp_path / "run", "--set", "train.max_steps=1", "--set", "model.context=16",
+       "--set", "output.report=false", "--set", "train.optimizer.learning_rate=1e-12")  # fmt: skip
+    assert generated(tmp_path / "run" / "model")["ids"] == wanted
+    assert "tied = false" in (tmp_path / "run" / "config.toml").read_text()
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_tied_embeddings_are_a_matter_of_the_weights(tmp_path, tied):
+    folder = folder_of(tmp_path / "m", byte_level("<s>"), tie_word_embeddings=tied)
+    other, had = ("false", "true") if tied else ("true", "false")
+    fails(78, f"tied = {other} does not match the weights of {folder}, which have {had}", arguments=["generate", folder, "--prompt", "a", "--set", f"tied={other}"])

@@ -94,3 +94,23 @@ def test_a_vit_keeps_the_names_of_its_classes(tmp_path, order):
         assert "the head is newly initialized: the folder has one for the classes {}, but the data has {}".format(*lists) in said
     else:
         assert "the rows of the head are reordered from the classes {} to those of the data, {}".format(*lists) in said
+
+
+@pytest.mark.parametrize("kind", ["Bert", "Roberta"])
+def test_an_output_layer_that_is_not_the_embedding_is_refused(tmp_path, kind):
+    import safetensors.torch
+
+    source = tmp_path / "m"
+    encoder(source, kind, "MaskedLM")
+    decoder = "cls.predictions.decoder.weight" if kind == "Bert" else "lm_head.decoder.weight"
+    tensors = safetensors.torch.load_file(source / "model.safetensors")
+    words = f"{kind.lower()}.embeddings.word_embeddings.weight"
+    (tmp_path / "texts.txt").write_text("\n<|endoftext|>\n".join(TEXTS * 9))
+    start = ["train", "text", "--objective", "masked_lm", "--data", tmp_path / "texts.txt", "--from", source, *ONCE]
+    tensors[decoder] = tensors[words].clone()
+    safetensors.torch.save_file(tensors, source / "model.safetensors", metadata={"format": "pt"})
+    assert decoder not in ok(*start, "--out", tmp_path / "run").stderr
+    tensors[decoder] += 1
+    safetensors.torch.save_file(tensors, source / "model.safetensors", metadata={"format": "pt"})
+    fails(65, f"{source}: the tensor '{decoder}' differs from '{words}'; an untied output layer is not supported", arguments=[*start, "--out", tmp_path / "no"])
+    ok("train", "text", rows(tmp_path / "data.jsonl", ["a", "b"]), "--from", source, "--out", tmp_path / "classes", *ONCE)  # needs the encoder alone

@@ -111,6 +111,22 @@ LanguageModelConfig read_config(const fs::path& folder) {
   return parse_language_json(read_file(json), json.string());
 }
 
+/// Unties the embeddings, as transformers 5 does, if the file has an output layer with other values. Returns
+/// whether it has.
+bool untie_if_different(LanguageModelConfig& config, const io::SafetensorsFolder& file) {
+  if (!config.tied) return false;
+  const auto words = file.find("model.embed_tokens.weight"), head = file.find("lm_head.weight");
+  if (!words || !head || equal_views(*words, *head)) return false;
+  config.tied = false;
+  return true;
+}
+
+void check_tied(const LanguageModelConfig& wanted, const LanguageModelConfig& had, const fs::path& source) {
+  require(wanted.tied == had.tied, ErrorKind::config,
+          "tied = {} does not match the weights of {}, which have {}", wanted.tied, source.string(),
+          had.tied);
+}
+
 /// The special tokens of config.json, with the end ids of generation_config.json.
 SpecialIds special_of(const fs::path& folder) {
   const auto read = [&](const char* name) {
@@ -126,14 +142,21 @@ SpecialIds special_of(const fs::path& folder) {
 LoadedLanguageModel load_folder(const fs::path& folder, const AdjustConfig& adjust, KeptWeights kept) {
   LoadedLanguageModel out;
   out.folder = folder;
-  const LanguageModelConfig of_file = read_config(folder);
+  LanguageModelConfig of_file = read_config(folder);
   out.special = special_of(folder);
+  const io::SafetensorsFolder file(folder);
+  const bool untied = untie_if_different(of_file, file);
   LanguageModelConfig config = of_file;
   if (adjust) adjust(config);
+  check_tied(config, of_file, folder);
   config.validate(folder.string());
-  const io::SafetensorsFolder file(folder);
   const std::map<std::string, io::TensorView> tensors = checked_tensors(file, of_file, folder.string());
   out.model = build_from(tensors, config.resolved(), checked_type(config, kept, folder.string()), out.notes);
+  if (untied)
+    out.notes.push_back(
+        "lm_head.weight is kept, as by transformers 5: tie_word_embeddings is true, but the tensor differs "
+        "from "
+        "model.embed_tokens.weight");
   out.set_tokenizer(text::find_tokenizer(folder.string(), out.notes));
   out.layout = "hugging face";
   return out;
@@ -143,8 +166,10 @@ LoadedLanguageModel load_llama2c(const fs::path& path, const AdjustConfig& adjus
   LoadedLanguageModel out;
   const io::MappedFile file(path);
   const io::Llama2cCheckpoint checkpoint = io::parse_llama2c(file.bytes(), path.string());
-  LanguageModelConfig config = llama2c_config(checkpoint.header, path.string());
+  const LanguageModelConfig of_file = llama2c_config(checkpoint.header, path.string());
+  LanguageModelConfig config = of_file;
   if (adjust) adjust(config);
+  check_tied(config, of_file, path);
   config.validate(path.string());
   out.model = make_unset_language_model(config, checked_type(config, kept, path.string()));
   set_llama2c_weights(checkpoint, *out.model);
@@ -237,7 +262,12 @@ LoadedLanguageModel load_language_model(const fs::path& path, const AdjustConfig
 
 LanguageModelConfig load_language_model_config(const fs::path& path) {
   const fs::path folder = language_model_folder(path);
-  if (!folder.empty()) return read_config(folder);
+  if (!folder.empty()) {
+    LanguageModelConfig config = read_config(folder);
+    if (config.tied && io::SafetensorsFolder::is_one(folder))
+      untie_if_different(config, io::SafetensorsFolder(folder));
+    return config;
+  }
   const io::MappedFile file(path);
   return llama2c_config(io::parse_llama2c(file.bytes(), path.string()).header, path.string());
 }

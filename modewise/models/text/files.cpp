@@ -124,6 +124,17 @@ void check_encoder(const TextWeights& weights, const TextModelConfig& config) {
   check_text_memory(tensors, weights.folder());
 }
 
+/// Refuses an output layer that is not the word embedding, which transformers 5 loads untied.
+void check_decoder(const TextWeights& weights, const TextModelConfig& config) {
+  const std::string words = config.kind + ".embeddings.word_embeddings.weight";
+  const std::string decoder =
+      config.kind == "bert" ? "cls.predictions.decoder.weight" : "lm_head.decoder.weight";
+  const io::TensorView* own = weights.find(decoder);
+  require(own == nullptr || equal_views(*own, *weights.find(words)), ErrorKind::data,
+          "{}: the tensor '{}' differs from '{}'; an untied output layer is not supported", weights.folder(),
+          decoder, words);
+}
+
 const char* part_name(Part part) {
   return part == Part::pooler ? "the pooler" : "the head";
 }
@@ -143,6 +154,7 @@ std::vector<std::string> take_weights(torch::nn::Module& model, const TextWeight
                                       const std::vector<std::string>& names = {}) {
   const at::NoGradGuard no_grad;
   auto parameters = model.named_parameters();
+  if (head == TextHead::masked) check_decoder(weights, file.config);
   std::set<std::string> taken, known;
   std::set<Part> missing;
   const std::vector<TextTensor> tensors = text_tensors(config, head, classes);
