@@ -13,8 +13,10 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/hash.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/io/tokenizers/byte_alphabet.h"
 #include "modewise/io/tokenizers/tokenizer_settings.h"
 #include "modewise/io/tokenizers/word_piece_vocabulary.h"
+#include "modewise/io/utf8.h"
 #include "modewise/text/byte_pair_tokenizer.h"
 #include "modewise/text/byte_tokenizer.h"
 #include "modewise/text/metaspace_tokenizer.h"
@@ -32,9 +34,10 @@ constexpr std::string_view kBytes = "bytes";
 constexpr std::array<const char*, 5> kNames = {"tokenizer.json", "tokenizer.model", "tokenizer.bin",
                                                "vocab.txt", kBytesFile};
 constexpr const char* kConfigFile = "tokenizer_config.json";
+constexpr const char* kAddedFile = "added_tokens.json";
 constexpr const char* kTemplateFolder = "additional_chat_templates";
 // Files beside a tokenizer that belong to it.
-constexpr std::array<const char*, 4> kCompanions = {kConfigFile, "special_tokens_map.json",
+constexpr std::array<const char*, 5> kCompanions = {kConfigFile, "special_tokens_map.json", kAddedFile,
                                                     "chat_template.jinja", "chat_template.json"};
 
 /// Logs a sentence once, because commands load a tokenizer several times.
@@ -55,6 +58,15 @@ std::string_view content_of(const io::MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+/// The hash of a tokenizer whose file has `hash`, with `changes` by the files beside it.
+std::string hash_with(std::string hash, std::span<const io::AddedToken> changes) {
+  if (changes.empty()) return hash;
+  for (const io::AddedToken& token : changes)
+    hash += fmt::format("\n{} {}{}{}{} {}", token.id, token.special, token.left_strip, token.right_strip,
+                        token.normalized, token.content);
+  return content_hash(std::as_bytes(std::span(hash)));
+}
+
 /// Hash of a file and, for vocab.txt, of its tokenizer_config.json.
 std::string hash_of(const fs::path& path) {
   const std::string hash = content_hash(io::MappedFile(path).bytes());
@@ -62,18 +74,6 @@ std::string hash_of(const fs::path& path) {
   if (path.extension() != ".txt" || !fs::exists(config)) return hash;
   const std::string both = hash + content_hash(io::MappedFile(config).bytes());
   return content_hash(std::as_bytes(std::span(both)));
-}
-
-std::shared_ptr<Tokenizer> load_vocabulary(const io::MappedFile& file, const fs::path& path,
-                                           std::string hash) {
-  const fs::path config = path.parent_path() / kConfigFile;
-  io::BertTokenizerConfig rules;
-  if (fs::exists(config)) {
-    const io::MappedFile beside(config);
-    rules = io::parse_bert_tokenizer_config(content_of(beside), config.string());
-  }
-  return std::make_shared<WordPieceTokenizer>(
-      io::parse_word_piece_vocabulary(file.bytes(), path.string(), rules), std::move(hash), path);
 }
 
 /// The settings of the files beside a tokenizer.
@@ -85,7 +85,40 @@ io::TokenizerSettings settings_beside(const fs::path& path) {
     const io::MappedFile file(beside);
     io::read_tokenizer_settings(content_of(file), beside.string(), settings);
   }
+  if (const fs::path list = path.parent_path() / kAddedFile; !settings.added && fs::exists(list)) {
+    const io::MappedFile file(list);
+    settings.added = {io::parse_added_tokens(content_of(file), list.string(), settings.special),
+                      list.string(), false};
+  }
+  if (settings.added)
+    for (io::AddedToken& token : settings.added->tokens)
+      token.special = token.special || settings.special.contains(token.content);
   return settings;
+}
+
+/// Adds the tokens of the files beside a tokenizer, whose file has `hash`; returns the hash with them.
+std::string add_tokens(const io::TokenizerSettings& settings, io::TokenizerJson& json, std::string hash) {
+  if (!settings.added) return hash;
+  const auto find = [&](const std::string& content) {
+    const bool as_it_is = json.word_piece || json.metaspace;
+    const auto text = as_it_is ? std::optional(content) : io::bytes_of_alphabet(content);
+    return text ? json.vocabulary.find(*text) : std::nullopt;
+  };
+  return hash_with(std::move(hash),
+                   io::merge_added_tokens(*settings.added, json.vocabulary, find, json.added, json.size));
+}
+
+std::shared_ptr<Tokenizer> load_vocabulary(const io::MappedFile& file, const fs::path& path,
+                                           std::string hash) {
+  const fs::path config = path.parent_path() / kConfigFile;
+  io::BertTokenizerConfig rules;
+  if (fs::exists(config)) {
+    const io::MappedFile beside(config);
+    rules = io::parse_bert_tokenizer_config(content_of(beside), config.string());
+  }
+  io::TokenizerJson json = io::parse_word_piece_vocabulary(file.bytes(), path.string(), rules);
+  hash = add_tokens(settings_beside(path), json, std::move(hash));
+  return std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
 }
 
 /// The id of an added token or, with byte fallback, of any token.
@@ -100,13 +133,14 @@ std::optional<int32_t> id_of(const io::TokenizerJson& json, const std::optional<
 std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path& path, std::string hash) {
   io::TokenizerJson json = io::parse_tokenizer_json(file.bytes(), path.string());
   const bool puts = json.begin.has_value();
+  const io::TokenizerSettings settings = settings_beside(path);
+  hash = add_tokens(settings, json, std::move(hash));
   std::shared_ptr<Tokenizer> tokenizer;
   if (json.word_piece) {
     tokenizer = std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
     tokenizer->set_puts_begin(puts);
     return tokenizer;
   }
-  const io::TokenizerSettings settings = settings_beside(path);
   if (!json.begin) json.begin = id_of(json, settings.begin);
   if (!json.end) json.end = id_of(json, settings.end);
   if (json.metaspace)
@@ -123,12 +157,53 @@ std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path&
   return tokenizer;
 }
 
+/// Whether a sentencepiece model encodes the parts of a text between added tokens as transformers does:
+/// without normalization, and with the spaces of Llama's tokenizer.
+bool splits_at_added_tokens(const io::SentencePieceModel& model, const io::TokenizerSettings& settings) {
+  const std::string name = settings.class_name.value_or("LlamaTokenizer");
+  const bool llama = name == "LlamaTokenizer" || name == "LlamaTokenizerFast";
+  return model.algorithm == io::SentencePieceModel::Algorithm::bpe && model.character_map.empty() &&
+         model.escape_whitespaces && !model.remove_extra_whitespaces && !model.whitespace_as_suffix &&
+         (llama || !model.add_dummy_prefix);
+}
+
+/// The added tokens of the files beside a sentencepiece model; refuses those that cannot be matched exactly.
+PieceAdditions additions_beside(const io::SentencePieceModel& model, const io::TokenizerSettings& settings,
+                                const std::string& source) {
+  PieceAdditions out{.tokens = {}, .prefix_after = settings.legacy};
+  if (!settings.added) return out;
+  int32_t size = model.pieces.size();
+  const auto find = [&](const std::string& content) { return model.pieces.find(content); };
+  io::merge_added_tokens(*settings.added, model.pieces, find, out.tokens, size);
+  if (splits_at_added_tokens(model, settings)) return out;
+  for (const io::AddedToken& token : out.tokens)
+    require(
+        token.id < model.pieces.size(), ErrorKind::data,
+        "{}: the added token {} cannot be matched as by transformers: {} must be a BPE model without "
+        "normalization, for LlamaTokenizer; in Python "
+        "transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder) makes a tokenizer.json",
+        settings.added->source, io::quote_for_message(token.content), source);
+  return {};
+}
+
 /// add_bos_token decides about the begin token; by default, that of Llama's tokenizers, it is put.
 std::shared_ptr<Tokenizer> load_sentencepiece(const io::MappedFile& file, const fs::path& path,
                                               std::string hash) {
-  auto tokenizer = std::make_shared<PieceTokenizer>(
-      io::parse_sentencepiece_model(file.bytes(), path.string()), std::move(hash), path);
-  tokenizer->set_puts_begin(settings_beside(path).add_begin.value_or(true));
+  io::SentencePieceModel model = io::parse_sentencepiece_model(file.bytes(), path.string());
+  const io::TokenizerSettings settings = settings_beside(path);
+  PieceAdditions additions = additions_beside(model, settings, path.string());
+  const auto take = [&](const std::optional<std::string>& name, int32_t& id) {
+    if (!name) return;
+    id = model.pieces.find(*name).value_or(id);
+    for (const io::AddedToken& token : additions.tokens)
+      if (token.content == *name) id = token.id;
+  };
+  take(settings.begin, model.begin);
+  take(settings.end, model.end);
+  hash = hash_with(std::move(hash), additions.tokens);
+  auto tokenizer =
+      std::make_shared<PieceTokenizer>(std::move(model), std::move(hash), path, std::move(additions));
+  tokenizer->set_puts_begin(settings.add_begin.value_or(true));
   return tokenizer;
 }
 
@@ -151,6 +226,16 @@ std::shared_ptr<Tokenizer> load_file(const fs::path& path) {
        "{}: expected \"bytes\" or a tokenizer file: .json (Hugging Face), .model (sentencepiece), .bin "
        "(llama2.c) or .txt (BERT's vocabulary)",
        source);
+}
+
+/// Whether the files of a loaded tokenizer are still those that it was loaded from.
+bool is_unchanged(const Tokenizer& tokenizer) {
+  if (hash_of(tokenizer.file()) == tokenizer.hash()) return true;
+  try {
+    return load_file(tokenizer.file())->hash() == tokenizer.hash();
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 /// The first tokenizer file of a folder that can be read.
@@ -213,7 +298,7 @@ void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
     return;
   }
   const fs::path& file = tokenizer.file();
-  require(hash_of(file) == tokenizer.hash(), ErrorKind::data, "{} has changed since the tokenizer was loaded",
+  require(is_unchanged(tokenizer), ErrorKind::data, "{} has changed since the tokenizer was loaded",
           file.string());
   const auto keep = [&](const fs::path& from, const fs::path& target) {
     if (fs::exists(target) && fs::equivalent(target, from)) return;

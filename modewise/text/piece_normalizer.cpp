@@ -25,7 +25,7 @@ void PieceNormalizer::add_space(std::string& normalized) const {
   normalized += model_->escape_whitespaces ? io::kSpacePiece : std::string_view(" ");
 }
 
-std::string PieceNormalizer::operator()(std::string_view text) const {
+std::string PieceNormalizer::operator()(std::string_view text, bool dummy_prefix) const {
   const bool once = model_->remove_extra_whitespaces;
   while (once && !text.empty()) {
     const Prefix next = prefix(text);
@@ -35,7 +35,8 @@ std::string PieceNormalizer::operator()(std::string_view text) const {
   std::string normalized;
   if (text.empty()) return normalized;
   normalized.reserve(text.size() + text.size() / 2);
-  if (model_->add_dummy_prefix && !model_->whitespace_as_suffix) add_space(normalized);
+  const bool dummy = dummy_prefix && model_->add_dummy_prefix;
+  if (dummy && !model_->whitespace_as_suffix) add_space(normalized);
   for (bool after_space = once; !text.empty();) {
     const Prefix next = prefix(text);
     text.remove_prefix(next.bytes);
@@ -52,7 +53,7 @@ std::string PieceNormalizer::operator()(std::string_view text) const {
   }
   const std::string_view space = model_->escape_whitespaces ? io::kSpacePiece : std::string_view(" ");
   while (once && normalized.ends_with(space)) normalized.resize(normalized.size() - space.size());
-  if (model_->add_dummy_prefix && model_->whitespace_as_suffix) add_space(normalized);
+  if (dummy && model_->whitespace_as_suffix) add_space(normalized);
   return normalized;
 }
 

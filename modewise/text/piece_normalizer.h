@@ -16,7 +16,8 @@ class PieceNormalizer {
 
   /// `model` must outlive this. `protect` may be empty.
   PieceNormalizer(const io::SentencePieceModel& model, Protect protect);
-  std::string operator()(std::string_view text) const;
+  /// `dummy_prefix`: whether the text gets the dummy prefix of the model, if it has one.
+  std::string operator()(std::string_view text, bool dummy_prefix = true) const;
 
  private:
   /// Replacement of the front of a text, and the number of replaced bytes.

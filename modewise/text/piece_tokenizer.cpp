@@ -57,21 +57,28 @@ unsigned char byte_of(std::string_view piece) {
 
 }  // namespace
 
-PieceTokenizer::PieceTokenizer(Model model, std::string hash, std::filesystem::path file)
-    : PieceTokenizer(std::move(model), Origin::sentencepiece, std::move(hash), std::move(file)) {}
+PieceTokenizer::PieceTokenizer(Model model, std::string hash, std::filesystem::path file,
+                               PieceAdditions additions)
+    : PieceTokenizer(std::move(model), Origin::sentencepiece, std::move(hash), std::move(file),
+                     std::move(additions)) {}
 
 PieceTokenizer::PieceTokenizer(io::Llama2cTokenizer tokenizer, std::string hash, std::filesystem::path file)
-    : PieceTokenizer(model_of(std::move(tokenizer)), Origin::llama2c, std::move(hash), std::move(file)) {}
+    : PieceTokenizer(model_of(std::move(tokenizer)), Origin::llama2c, std::move(hash), std::move(file), {}) {}
 
-PieceTokenizer::PieceTokenizer(Model model, Origin origin, std::string hash, std::filesystem::path file)
+PieceTokenizer::PieceTokenizer(Model model, Origin origin, std::string hash, std::filesystem::path file,
+                               PieceAdditions additions)
     : Tokenizer(std::move(hash), std::move(file)),
       model_(std::move(model)),
       origin_(origin),
+      added_(std::move(additions.tokens), [](const std::string& content) { return content; }),
+      prefix_after_(additions.prefix_after),
+      size_(model_.pieces.size()),
       space_(model_.escape_whitespaces ? io::kSpacePiece : std::string_view(" ")),
       normalizer_(model_, {}) {
   byte_ids_.fill(-1);
+  for (const AddedTokens::Token& token : added_.list()) size_ = std::max(size_, token.id + 1);
   std::vector<Id> user_defined;
-  for (Id id = 0; id < size(); ++id) {
+  for (Id id = 0; id < model_.pieces.size(); ++id) {
     const std::string_view text = piece(id);
     if (type(id) == Type::byte) byte_ids_[byte_of(text)] = id;
     if (type(id) == Type::user_defined) user_defined.push_back(id);
@@ -109,7 +116,7 @@ size_t PieceTokenizer::user_defined_length(std::string_view text) const {
 }
 
 bool PieceTokenizer::words_part() const {
-  for (Id id = 0; id < size(); ++id) {
+  for (Id id = 0; id < model_.pieces.size(); ++id) {
     if (type(id) != Type::normal && type(id) != Type::user_defined) continue;
     std::string_view rest = piece(id);
     while (rest.starts_with(space_)) rest.remove_prefix(space_.size());
@@ -118,10 +125,34 @@ bool PieceTokenizer::words_part() const {
   return true;
 }
 
+std::string PieceTokenizer::token_text(Id id) const {
+  const AddedTokens::Token* added = added_.of_id(id);
+  return added != nullptr ? added->content : std::string(piece(id));
+}
+
 std::vector<Tokenizer::Id> PieceTokenizer::encode(std::string_view text) const {
-  std::string normalized = normalizer_(text);
+  using Pass = AddedTokens::Pass;
   std::vector<Id> ids;
-  ids.reserve(normalized.size() / 3);
+  ids.reserve(text.size() / 3);
+  const auto add_token = [&](const AddedTokens::Token& token, size_t, size_t) { ids.push_back(token.id); };
+  added_.around(
+      Pass::raw, text,
+      [&](size_t begin, size_t end) {
+        const std::string_view part = text.substr(begin, end - begin);
+        added_.around(
+            Pass::normalized, part,
+            [&](size_t from, size_t to) {
+              encode_part(part.substr(from, to - from), begin + from == 0, ids);
+            },
+            add_token);
+      },
+      add_token);
+  return ids;
+}
+
+/// Encodes the text between added tokens.
+void PieceTokenizer::encode_part(std::string_view text, bool first, std::vector<Id>& ids) const {
+  std::string normalized = normalizer_(text, first || (prefix_after_ && !text.starts_with(' ')));
   if (origin_ == Origin::llama2c && !text.empty() && continues_character(text[0])) {
     // In llama2.c the prepended space is a separate character without bytes in the text.
     emit(" ", find(" "), ids);
@@ -136,7 +167,6 @@ std::vector<Tokenizer::Id> PieceTokenizer::encode(std::string_view text) const {
   } else {
     encode_pairs(normalized, ids);
   }
-  return ids;
 }
 
 void PieceTokenizer::emit(std::string_view text, std::optional<Id> id, std::vector<Id>& ids) const {
@@ -206,6 +236,12 @@ void PieceTokenizer::encode_pairs(std::string_view text, std::vector<Id>& ids) c
 }
 
 void PieceTokenizer::append_valid(Id id, bool& start, std::string& text) const {
+  if (id >= model_.pieces.size()) {
+    const AddedTokens::Token* added = added_.of_id(id);
+    if (added != nullptr) text += added->content;
+    start = start && added == nullptr;
+    return;
+  }
   if (type(id) == Type::control) return;
   if (type(id) == Type::unknown) {
     text += model_.unknown_text;

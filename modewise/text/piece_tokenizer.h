@@ -7,6 +7,7 @@
 
 #include "modewise/io/tokenizers/llama2c_tokenizer.h"
 #include "modewise/io/tokenizers/sentencepiece_model.h"
+#include "modewise/text/added_tokens.h"
 #include "modewise/text/piece_normalizer.h"
 #include "modewise/text/prefix_index.h"
 #include "modewise/text/tokenizer.h"
@@ -16,22 +17,29 @@ namespace modewise::text {
 
 class UnigramPaths;
 
+/// Added tokens of the files beside a sentencepiece model.
+struct PieceAdditions {
+  std::vector<AddedTokens::Token> tokens;
+  bool prefix_after = false;  // the dummy prefix is put after each of them, too, unless a space follows
+};
+
 class PieceTokenizer final : public Tokenizer {
  public:
   using Model = io::SentencePieceModel;
 
-  /// `hash` and `file`: as in Tokenizer.
-  PieceTokenizer(Model model, std::string hash, std::filesystem::path file);
+  /// `hash` and `file`: as in Tokenizer. The ids of `additions` must fit those of the model.
+  PieceTokenizer(Model model, std::string hash, std::filesystem::path file, PieceAdditions additions = {});
   /// As in llama2.c: a space is prepended, no normalization, characters without a piece become bytes before
   /// merging.
   PieceTokenizer(io::Llama2cTokenizer tokenizer, std::string hash, std::filesystem::path file);
   ~PieceTokenizer() override;
 
-  int64_t size() const override { return model_.pieces.size(); }
+  int64_t size() const override { return size_; }
   std::vector<Id> encode(std::string_view text) const override;
   std::optional<Id> begin_id() const override { return mark(model_.begin); }
   std::optional<Id> end_id() const override { return mark(model_.end); }
-  std::string token_text(Id id) const override { return std::string(piece(id)); }
+  bool has_token(Id id) const override { return model_.pieces.has(id) || added_.of_id(id) != nullptr; }
+  std::string token_text(Id id) const override;
   std::string name() const override;
   /// The text of a piece as in its file.
   std::string_view piece(Id id) const { return model_.pieces[id]; }
@@ -40,7 +48,8 @@ class PieceTokenizer final : public Tokenizer {
   using Type = Model::Type;
   enum class Origin { sentencepiece, llama2c };
 
-  PieceTokenizer(Model model, Origin origin, std::string hash, std::filesystem::path file);
+  PieceTokenizer(Model model, Origin origin, std::string hash, std::filesystem::path file,
+                 PieceAdditions additions);
   static std::optional<Id> mark(int32_t id) { return id < 0 ? std::nullopt : std::optional(id); }
   void append_valid(Id id, bool& start, std::string& text) const override;
   Type type(Id id) const { return model_.types[static_cast<size_t>(id)]; }
@@ -49,12 +58,16 @@ class PieceTokenizer final : public Tokenizer {
   std::optional<Id> find(std::string_view text) const;
   bool words_part() const;
   size_t user_defined_length(std::string_view text) const;
+  void encode_part(std::string_view text, bool first, std::vector<Id>& ids) const;
   void emit(std::string_view text, std::optional<Id> id, std::vector<Id>& ids) const;
   void encode_pairs(std::string_view text, std::vector<Id>& ids) const;
   void encode_words(std::string_view text, std::vector<Id>& ids) const;
 
   Model model_;
   Origin origin_;
+  AddedTokens added_;
+  bool prefix_after_;
+  int32_t size_;
   std::string_view space_;      // the space character in pieces
   PieceNormalizer normalizer_;  // refers to model_
   std::array<Id, 256> byte_ids_;

@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/io/json_scanner.h"
+#include "modewise/io/tokenizers/added_token.h"
 #include "modewise/io/tokenizers/byte_alphabet.h"
 #include "modewise/io/tokenizers/llama2c_tokenizer.h"
 #include "modewise/io/tokenizers/tokenizer_json_parts.h"
@@ -17,7 +18,6 @@ namespace modewise::io {
 namespace {
 
 constexpr size_t kMaxMerges = 1 << 21;
-constexpr size_t kMaxAdded = 100'000;
 constexpr int64_t kLongestWord = 1000;  // bounds the work per word
 
 std::string_view checked_text(std::span<const std::byte> bytes, const std::string& source) {
@@ -113,45 +113,12 @@ class TokenizerJsonParser {
     return !json_.take_null();
   }
 
-  int32_t token_id(std::string_view what) {
-    const size_t at = json_.position();
-    const int64_t id = json_.integer(what);
-    if (id < 0 || id >= TokenTable::kMaxTokens)
-      json_.wrong_at(at, fmt::format("{} is {}; expected 0 to {}", what, id, TokenTable::kMaxTokens - 1));
-    return static_cast<int32_t>(id);
-  }
-
   void parse_added() {
     json_.array("at the start of added_tokens", [&] {
       const size_t at = json_.position();
-      TokenizerJson::AddedToken token;
-      bool has_id = false, has_normalized = false;
-      json_.object("at the start of an added token", [&](const std::string& key) {
-        if (key == "id") {
-          token.id = token_id("the id of an added token");
-          has_id = true;
-        } else if (key == "content") {
-          token.content = json_.decode(json_.string());
-        } else if (key == "special") {
-          token.special = json_.boolean();
-        } else if (key == "lstrip") {
-          token.left_strip = json_.boolean();
-        } else if (key == "rstrip") {
-          token.right_strip = json_.boolean();
-        } else if (key == "normalized") {
-          token.normalized = json_.boolean();
-          has_normalized = true;
-        } else if (key == "single_word") {
-          if (json_.boolean()) json_.wrong_at(at, "added tokens with single_word are not supported");
-        } else {
-          json_.skip();
-        }
-      });
-      if (!has_id || token.content.empty())
-        json_.wrong_at(at, "an added token must have an id and a content");
-      if (!has_normalized) token.normalized = !token.special;
-      if (tokenizer_.added.size() == kMaxAdded)
-        json_.wrong_at(at, fmt::format("more than {} added tokens", kMaxAdded));
+      AddedToken token = read_added_token(json_);
+      if (tokenizer_.added.size() == kMaxAddedTokens)
+        json_.wrong_at(at, fmt::format("more than {} added tokens", kMaxAddedTokens));
       tokenizer_.size = std::max(tokenizer_.size, token.id + 1);
       added_at_.push_back(at);
       tokenizer_.added.push_back(std::move(token));
@@ -251,7 +218,7 @@ class TokenizerJsonParser {
       const size_t at = json_.position();
       const std::string text = json_.decode(json_.string());
       json_.expect(':', "after a token");
-      const int32_t id = token_id("the id of a token");
+      const int32_t id = read_token_id(json_, "the id of a token");
       tokenizer_.size = std::max(tokenizer_.size, id + 1);
       const auto wrong = [&](const std::string& what) {
         json_.wrong_at(at, fmt::format("token {}, {}, {}", id, quote_for_message(text), what));

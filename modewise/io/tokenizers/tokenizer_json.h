@@ -52,6 +52,7 @@ struct TokenizerJson {
     std::string content;
     bool special = false, left_strip = false, right_strip = false;
     bool normalized = false;  // matched after those that are not
+    bool operator==(const AddedToken&) const = default;
   };
   struct Merge {
     int32_t left, right, result;

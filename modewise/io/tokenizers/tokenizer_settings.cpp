@@ -1,5 +1,9 @@
 #include "modewise/io/tokenizers/tokenizer_settings.h"
 
+#include <algorithm>
+#include <array>
+#include <span>
+
 #include "modewise/core/error.h"
 #include "modewise/io/utf8.h"
 
@@ -19,6 +23,40 @@ std::optional<std::string> read_token_name(JsonScanner& json) {
   return name;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 7> kNamed = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                    "pad_token", "cls_token", "mask_token"};
+
+bool is_one_of(std::span<const std::string_view> names, const std::string& key) {
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
+/// Reads a named special token.
+void read_named(JsonScanner& json, const std::string& key, TokenizerSettings& settings) {
+  std::optional<std::string> name = read_token_name(json);
+  if (!name) return;
+  settings.special.insert(*name);
+  if (key == "bos_token") settings.begin = std::move(name);
+  if (key == "eos_token") settings.end = std::move(name);
+}
+
+/// Reads a list or an object of further special tokens.
+void read_further_special(JsonScanner& json, TokenizerSettings& settings) {
+  const auto read = [&] {
+    if (const std::optional<std::string> name = read_token_name(json)) settings.special.insert(*name);
+  };
+  const size_t at = json.position();
+  const bool list = json.take('[');
+  json.go_to(at);
+  if (list)
+    json.array("at the start of special tokens", read);
+  else if (!json.take_null())
+    json.object("at the start of special tokens", [&](const std::string&) { read(); });
+}
+
+}  // namespace
+
 void read_tokenizer_settings(std::string_view text, const std::string& source, TokenizerSettings& settings) {
   const size_t invalid = find_invalid_utf8(text);
   require(invalid == std::string_view::npos, ErrorKind::data, "{}: not UTF-8 at byte {}", source, invalid);
@@ -26,9 +64,16 @@ void read_tokenizer_settings(std::string_view text, const std::string& source, T
   json.object("at the start", [&](const std::string& key) {
     if (key == "add_bos_token") {
       if (!json.take_null()) settings.add_begin = json.boolean();
-    } else if (key == "bos_token" || key == "eos_token") {
-      std::optional<std::string> name = read_token_name(json);
-      if (name) (key == "bos_token" ? settings.begin : settings.end) = std::move(name);
+    } else if (key == "legacy") {
+      if (!json.take_null()) settings.legacy = json.boolean();
+    } else if (key == "tokenizer_class") {
+      if (!json.take_null()) settings.class_name = json.decode(json.string());
+    } else if (key == "added_tokens_decoder") {
+      if (!json.take_null()) settings.added = {read_added_tokens_decoder(json), source, true};
+    } else if (key == "additional_special_tokens" || key == "extra_special_tokens") {
+      read_further_special(json, settings);
+    } else if (is_one_of(kNamed, key)) {
+      read_named(json, key, settings);
     } else {
       json.skip();
     }

@@ -1,17 +1,24 @@
 #pragma once
-// Hugging Face tokenizer_config.json and special_tokens_map.json: begin and end tokens of a tokenizer.
+// Hugging Face tokenizer_config.json and special_tokens_map.json: begin, end and added tokens of a
+// tokenizer.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "modewise/io/json_scanner.h"
+#include "modewise/io/tokenizers/added_token.h"
 
 namespace modewise::io {
 
 struct TokenizerSettings {
   std::optional<bool> add_begin;          // add_bos_token: the begin token is put before a text
   std::optional<std::string> begin, end;  // bos_token and eos_token
+  std::set<std::string> special;          // all named special tokens
+  std::optional<TokensBeside> added;      // added_tokens_decoder
+  bool legacy = false;                    // Llama: a space is prepended after every added token, too
+  std::optional<std::string> class_name;  // tokenizer_class
 };
 
 /// Reads one of the two files over `settings`; null and other members are ignored. Throws data errors that
