@@ -83,7 +83,8 @@ Json json_of(const TokenizeOptions& options, const Tokenizer& tokenizer, size_t 
   const auto mark = [](std::optional<Tokenizer::Id> id) { return id ? Json(*id) : Json(nullptr); };
   json["begin"] = mark(tokenizer.begin_id());
   json["end"] = mark(tokenizer.end_id());
-  json["begin_before_text"] = mark(tokenizer.begin_before_text());
+  const std::vector<Tokenizer::Id> before = tokenizer.tokens_before_text();
+  json["begin_before_text"] = before.size() > 1 ? Json(before) : mark(tokenizer.begin_before_text());
   json["bytes"] = bytes;
   json["count"] = ids.size();
   if (!options.count) json["ids"] = ids;

@@ -129,10 +129,21 @@ std::optional<int32_t> id_of(const io::TokenizerJson& json, const std::optional<
   return json.metaspace ? json.vocabulary.find(*name) : std::nullopt;
 }
 
+/// The tokens of the post-processor before a text.
+std::vector<int32_t> marks_before_text(const io::TokenizerJson& json) {
+  std::vector<int32_t> out;
+  for (const io::TemplateItem& item : json.around.single) {
+    if (item.kind != io::TemplateItem::Kind::mark) break;
+    out.push_back(item.mark);
+  }
+  return out;
+}
+
 /// As in transformers 5, the post-processor alone decides about the begin token, whatever add_bos_token says.
 std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path& path, std::string hash) {
   io::TokenizerJson json = io::parse_tokenizer_json(file.bytes(), path.string());
   const bool puts = json.begin.has_value();
+  std::vector<int32_t> before = marks_before_text(json);
   const io::TokenizerSettings settings = settings_beside(path);
   hash = add_tokens(settings, json, std::move(hash));
   std::shared_ptr<Tokenizer> tokenizer;
@@ -148,6 +159,7 @@ std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path&
   else
     tokenizer = std::make_shared<BytePairTokenizer>(std::move(json), path.string(), std::move(hash), path);
   tokenizer->set_puts_begin(puts);
+  if (before.size() > 1) tokenizer->set_several_before_text(std::move(before));
   if (tokenizer->begin_id() && settings.add_begin.value_or(puts) != puts)
     note(
         fmt::format("{}: add_bos_token is {}, but the post-processor of {} puts {} begin token before a "

@@ -16,7 +16,9 @@ namespace modewise::text {
 /// data errors if a file is invalid, for a folder with the reason for each file.
 ///
 /// Its files decide whether the begin token is put before a text: the post-processor of a tokenizer.json; for
-/// a sentencepiece model add_bos_token of tokenizer_config.json, which is true by default.
+/// a sentencepiece model add_bos_token of tokenizer_config.json, which is true by default. The added tokens
+/// of tokenizer_config.json or added_tokens.json in its folder belong to it; a data error names one that
+/// contradicts it.
 std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source);
 
 /// The same for a model's folder or file, which may have none: null if there is no file, or, with a sentence
@@ -27,9 +29,9 @@ std::shared_ptr<Tokenizer> find_tokenizer(const std::string& source, std::vector
 /// without a begin token.
 void override_begin(Tokenizer& tokenizer, const std::string& bos);
 
-/// Copies the tokenizer's file, its tokenizer_config.json, special_tokens_map.json and chat templates to
-/// `folder`, so that load_tokenizer(folder) loads it. Throws a data error if the file has changed since it
-/// was loaded.
+/// Copies the tokenizer's file, its tokenizer_config.json, special_tokens_map.json, added_tokens.json and
+/// chat templates to `folder`, so that load_tokenizer(folder) loads it. Throws a data error if the file has
+/// changed since it was loaded.
 void keep_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder);
 
 }  // namespace modewise::text

@@ -41,6 +41,15 @@ std::string Tokenizer::token_text(Id id) const {
   return text;
 }
 
+std::optional<Tokenizer::Id> Tokenizer::begin_before_text() const {
+  const std::vector<Id> all = tokens_before_text();
+  require(all.size() <= 1, ErrorKind::data,
+          "{}: its post-processor puts {} tokens before a text, of which only one is supported; --bos no "
+          "(data.begin_token) puts none, --bos yes the first",
+          file_.string(), all.size());
+  return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
 std::string Tokenizer::file_name() const {
   return file_.extension() == ".txt" ? "vocab.txt" : "tokenizer" + file_.extension().string();
 }

@@ -58,10 +58,20 @@ class Tokenizer {
   /// Begin (BOS) and end (EOS) tokens, if the tokenizer has them.
   virtual std::optional<Id> begin_id() const = 0;
   virtual std::optional<Id> end_id() const = 0;
-  /// The begin token if the tokenizer's files put it before a text (load_tokenizer.h), or override_begin
-  /// does.
-  std::optional<Id> begin_before_text() const { return puts_begin_ ? begin_id() : std::nullopt; }
-  void set_puts_begin(bool puts) { puts_begin_ = puts; }
+  /// The tokens that the tokenizer's files put before a text (load_tokenizer.h), or the begin token if
+  /// override_begin does.
+  std::vector<Id> tokens_before_text() const {
+    if (!several_before_text_.empty()) return several_before_text_;
+    return puts_begin_ && begin_id() ? std::vector{*begin_id()} : std::vector<Id>();
+  }
+  /// The same for those who support one: a data error for more.
+  std::optional<Id> begin_before_text() const;
+  void set_puts_begin(bool puts) {
+    puts_begin_ = puts;
+    several_before_text_.clear();
+  }
+  /// Several tokens instead of the begin token alone, until set_puts_begin.
+  void set_several_before_text(std::vector<Id> ids) { several_before_text_ = std::move(ids); }
   /// The template of its file, if any; padding and mask tokens if it has them.
   virtual std::optional<TextFrame> frame() const { return std::nullopt; }
   /// Description, such as "byte-level BPE, 50257 tokens".
@@ -82,6 +92,7 @@ class Tokenizer {
   std::string hash_;
   std::filesystem::path file_;
   bool puts_begin_ = true;
+  std::vector<Id> several_before_text_;
 };
 
 }  // namespace modewise::text

@@ -168,7 +168,8 @@ Result encode(const json& request) {
   nlohmann::ordered_json reply = {{"ids", tokenizer->encode(string_of(request, "text"))}};
   const auto id = [](const auto& one) { return one ? nlohmann::ordered_json(*one) : nullptr; };
   reply["begin"] = id(tokenizer->begin_id());
-  reply["begin_before_text"] = id(tokenizer->begin_before_text());
+  const bool several = tokenizer->tokens_before_text().size() > 1;  // which no run is trained with
+  reply["begin_before_text"] = several ? nullptr : id(tokenizer->begin_before_text());
   return Result(std::move(reply));
 }
 

@@ -307,3 +307,24 @@ def test_tied_embeddings_are_a_matter_of_the_weights(tmp_path, tied):
     folder = folder_of(tmp_path / "m", byte_level("<s>"), tie_word_embeddings=tied)
     other, had = ("false", "true") if tied else ("true", "false")
     fails(78, f"tied = {other} does not match the weights of {folder}, which have {had}", arguments=["generate", folder, "--prompt", "a", "--set", f"tied={other}"])
+
+
+def test_several_begin_tokens_are_refused_until_bos_decides(tmp_path):
+    import tokenizers
+
+    made = byte_level("<s>", "<tool>")
+    made.post_processor = tokenizers.processors.TemplateProcessing(single="<s> <tool> $A", special_tokens=[("<s>", 0), ("<tool>", 1)])
+    folder = folder_of(tmp_path / "m", made)
+    assert transformers.AutoTokenizer.from_pretrained(folder)("the")["input_ids"][:2] == [0, 1]
+    assert tokens_of(folder, "the")["begin_before_text"] == [0, 1]
+    sentence = f"{folder}/tokenizer.json: its post-processor puts 2 tokens before a text, of which only one is supported; --bos no (data.begin_token) puts none, --bos yes the first"
+    text = tmp_path / "t.txt"
+    text.write_text("\n".join(WORDS))
+    train = ["train", "language", "--data", text, "--init", folder, "--set", "train.max_steps=1", "--set", "model.context=16", "--set", "output.report=false"]
+    for command in (["generate", folder, "--prompt", "the", "--tokens", 2, "--json"], ["evaluate", folder, "--data", text, "--lengths", 16], [*train, "--out", tmp_path / "run"]):
+        fails(65, sentence, arguments=command)
+        for bos in ("no", "yes"):
+            ok(*command[:-1], f"{command[-1]}-{bos}", "--bos", bos) if "train" in command else ok(*command, "--bos", bos)
+    for bos, count in (("no", 0), ("yes", 1)):
+        for model in (tmp_path / f"run-{bos}", tmp_path / f"run-{bos}" / "model"):
+            assert generated(model, prompt="<tool>")["prompt_tokens"] == 1 + count

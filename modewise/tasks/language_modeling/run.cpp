@@ -141,7 +141,8 @@ void LanguageModelingRun::finish(Json& metrics) {
   if (data.tokenizer) {
     // The token that ends a document; the begin token of the next one if there is no other.
     if (const auto end = data.end ? data.end : data.begin) options.special.end = {*end};
-    if (data.begin.has_value() != data.tokenizer->begin_before_text().has_value())
+    const size_t before = data.tokenizer->tokens_before_text().size();
+    if (before > 1 || data.begin.has_value() != (before == 1))
       options.special.puts_begin = data.begin.has_value();
   }
   if (!config.init.empty() && config.tokenizer.empty())
