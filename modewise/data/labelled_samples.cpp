@@ -14,6 +14,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/random.h"
 #include "modewise/io/number_text.h"
+#include "modewise/text/canonical_form.h"
 
 namespace modewise::data {
 
@@ -130,24 +131,33 @@ std::vector<std::pair<std::string, std::string>> similar_texts(std::span<const s
   std::vector<std::pair<std::string, std::string>> out;
   std::map<std::string, std::string> first;  // text by its form without case, spaces and form of numbers
   for (const std::string& name : texts) {
-    const std::string_view text = io::strip_spaces(name);
+    const std::string_view stripped = io::strip_spaces(name);
     std::string form;
     double number = 0;
-    if (io::parse_number(text, '.', number) && std::abs(number) < 0x1p53)
+    if (io::parse_number(stripped, '.', number) && std::abs(number) < 0x1p53)
       form = fmt::format("{}", number);
     else
-      for (const char c : text) form += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+      for (const char c : text::canonical_form(stripped))
+        form += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     const auto [other, is_new] = first.emplace(form, name);
     if (!is_new) out.emplace_back(other->second, name);
   }
   return out;
 }
 
+std::string similar_texts_differ_in(const std::string& first, const std::string& other) {
+  return text::canonical_form(first) == text::canonical_form(other)
+             ? "Unicode normalization (a character such as 'é' is one code point in one of them, two in the "
+               "other)"
+             : "case, spaces or the form of a number";
+}
+
 void warn_of_similar_classes(LabelledSamples& set) {
   for (const auto& [first, other] : similar_texts(set.classes))
-    add_warning(set, fmt::format("{}: classes '{}' and '{}' differ only in case, spaces or the form of a "
-                                 "number; rename one of them if they are the same class",
-                                 set.source, first, other));
+    add_warning(set,
+                fmt::format("{}: classes '{}' and '{}' differ only in {}; rename one of them if they are "
+                            "the same class",
+                            set.source, first, other, similar_texts_differ_in(first, other)));
 }
 
 void warn_of_copies(LabelledSamples& set, const std::function<uint64_t(size_t sample)>& hash) {

@@ -89,9 +89,12 @@ void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
 
 /// Appends a note that is a warning.
 void add_warning(LabelledSamples& set, std::string text);
-/// Pairs of texts that differ only in upper and lower case, in spaces, or in the form of a number (1, 1.0).
+/// Pairs of texts that differ only in upper and lower case, in spaces, in the form of a number (1, 1.0) or in
+/// their Unicode normalization.
 std::vector<std::pair<std::string, std::string>> similar_texts(std::span<const std::string> texts);
-/// Warns of classes that differ only in upper and lower case, in spaces, or in the form of a number (1, 1.0).
+/// How such a pair differs, for a sentence.
+std::string similar_texts_differ_in(const std::string& first, const std::string& other);
+/// Warns of such classes.
 void warn_of_similar_classes(LabelledSamples& set);
 
 /// Warns of test samples that are identical to training or validation samples by the hash of their content.

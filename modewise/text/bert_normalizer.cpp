@@ -59,21 +59,7 @@ class Normalizing {
       write(c, source);
       return;
     }
-    constexpr char32_t kHangul = 0xAC00, kLeading = 0x1100, kVowel = 0x1161, kTail = 0x11A7;
-    if (c >= kHangul && c < kHangul + 11172) {
-      const char32_t index = c - kHangul;
-      sort_in(kLeading + index / 588, source);
-      sort_in(kVowel + index % 588 / 28, source);
-      if (index % 28 > 0) sort_in(kTail + index % 28, source);
-      return;
-    }
-    const Decomposition step = decomposition_step(c);
-    if (step.first == 0) {
-      sort_in(c, source);
-      return;
-    }
-    decompose(step.first, source);
-    if (step.second != 0) decompose(step.second, source);
+    visit_decomposition(c, [&](char32_t part) { sort_in(part, source); });
   }
   /// Combining marks after a character are collected, then sorted by combining class.
   void sort_in(char32_t c, Source source) {

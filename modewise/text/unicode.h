@@ -21,6 +21,22 @@ struct Decomposition {
 };
 /// Excludes Hangul, which decomposes algorithmically.
 Decomposition decomposition_step(char32_t c);
+/// Calls `visit` for each character of the canonical decomposition of `c`, in order.
+template <class Visit>
+void visit_decomposition(char32_t c, Visit&& visit) {
+  constexpr char32_t kHangul = 0xAC00, kLeading = 0x1100, kVowel = 0x1161, kTail = 0x11A7;
+  if (c >= kHangul && c < kHangul + 11172) {
+    const char32_t index = c - kHangul;
+    visit(kLeading + index / 588);
+    visit(kVowel + index % 588 / 28);
+    if (index % 28 > 0) visit(kTail + index % 28);
+    return;
+  }
+  const Decomposition step = decomposition_step(c);
+  if (step.first == 0) return visit(c);
+  visit_decomposition(step.first, visit);
+  if (step.second != 0) visit_decomposition(step.second, visit);
+}
 /// Canonical combining class, the sort key of combining marks.
 int combining_class(char32_t c);
 

@@ -322,3 +322,34 @@ def test_the_text_sweeps_tensor_forms_see_the_whole_text(tmp_path, order, seen):
     ok("explain", tmp_path / "run", "--out", tmp_path / "why", "--num-examples", 1)
     arrays = np.load(tmp_path / "why" / "explain.npz")
     assert ((arrays["layer1_full"][0, 0, 0] > 0) == (np.arange(182) < seen)).all()
+
+
+@pytest.mark.parametrize("objective", ["classification", "regression"])
+def test_texts_that_are_cut_are_counted(tmp_path, objective):
+    """With 48 positions and two special tokens, texts of bytes are cut beyond 46; of a pair both texts and three tokens count."""
+    lengths = [46, 47, 5, 200, 46, 3, 90, 8, 20, 30, 12, 47] * 4
+    label = "abab" if objective == "classification" else "1214"
+    data = tmp_path / "texts.csv"
+    data.write_text("text,label\n" + "".join(f"{'x y ' * 60:.{n}},{label[i % 4]}\n" for i, n in enumerate(lengths)))
+    (tmp_path / "new.txt").write_text("short\n" + "é" * 23 + "\n" + "é" * 24 + "\n")
+    once = [*QUICK, "--set", "train.epochs=1", "--objective", objective, "--out", tmp_path / "run"]
+    sentence = f"{data}: 16 of 48 texts are cut to 48 tokens (data.length)"
+    assert sentence in ok("train", "text", "--data", data, *once).stderr
+    assert sentence in ok("evaluate", tmp_path / "run").stderr
+    assert f"{tmp_path}/new.txt: 1 of 3 texts is cut to 48 tokens (data.length)" in ok("predict", tmp_path / "run", "--data", tmp_path / "new.txt").stderr
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("text,text2,label\n" + "".join(f"{'x y ' * 60:.{n}},abc,{label[i % 4]}\n" for i, n in enumerate(lengths)))
+    said = ok("train", "text", "--data", pairs, *once[:-1], tmp_path / "pair").stderr
+    assert f"{pairs}: 24 of 48 pairs of texts are cut to 48 tokens (data.length)" in said
+    assert "are cut" not in ok("train", "text", "--data", data, *once[:-1], tmp_path / "long", "--set", "model.max_positions=256").stderr
+
+
+def test_classes_that_differ_only_in_unicode_normalization_are_a_warning(tmp_path):
+    data = tmp_path / "texts.csv"
+    classes = ["caf\u00e9", "cafe\u0301", "tea", "\ud55c", "\u1112\u1161\u11ab"]
+    data.write_text("text,label\n" + "".join(f"text {i},{classes[i % 5]}\n" for i in range(100)))
+    said = ok("train", "text", "--data", data, *QUICK, "--set", "train.epochs=0", "--out", tmp_path / "run").stderr
+    rest = "differ only in Unicode normalization (a character such as 'é' is one code point in one of them, two in the other); rename one of them if they are the same class"
+    for first, other in (("cafe\u0301", "caf\u00e9"), ("\u1112\u1161\u11ab", "\ud55c")):
+        assert f"{data}: classes '{first}' and '{other}' {rest}" in said
+    assert said.count("Unicode normalization") == 2

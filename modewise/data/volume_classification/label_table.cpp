@@ -110,10 +110,10 @@ void note_groups(VolumeSet& set, const std::string& path) {
                          counted(without, "volume"), set.group_column));
   const std::set<std::string> different(set.groups.begin(), set.groups.end());
   if (const auto similar = similar_texts(std::vector(different.begin(), different.end())); !similar.empty())
-    set.warn(fmt::format(
-        "{}: the groups '{}' and '{}' of the column '{}' differ only in case, spaces or the form "
-        "of a number; {}",
-        path, similar[0].first, similar[0].second, set.group_column, counted(similar.size(), "such pair")));
+    set.warn(fmt::format("{}: the groups '{}' and '{}' of the column '{}' differ only in {}; {}", path,
+                         similar[0].first, similar[0].second, set.group_column,
+                         similar_texts_differ_in(similar[0].first, similar[0].second),
+                         counted(similar.size(), "such pair")));
   set.notes.push_back(
       fmt::format("{}: volumes of equal '{}' stay in one split (data.group_column)", path, set.group_column));
 }

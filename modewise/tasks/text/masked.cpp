@@ -9,6 +9,7 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -176,6 +177,10 @@ Json MaskedRun::describe_data() const {
   return {{"source", set_.source},     {"hash", set_.hash},
           {"train", part(set_.train)}, {"validation", part(set_.validation)},
           {"test", part(set_.test)},   {"notes", set_.notes}};
+}
+
+void MaskedRun::log_data_notes() const {
+  for (const std::string& note : set_.notes) spdlog::info("{}", note);
 }
 
 std::string MaskedRun::data_text(bool with_test) const {

@@ -18,7 +18,7 @@ class MaskedRun final : public ObjectiveRun {
   void load_data(const std::string& path, bool with_test) override;
   std::string hash() const override { return set_.hash; }
   nlohmann::ordered_json describe_data() const override;
-  const std::vector<std::string>& notes() const override { return set_.notes; }
+  void log_data_notes() const override;
   std::string data_text(bool with_test) const override;
 
   void make_model(Purpose purpose) override;

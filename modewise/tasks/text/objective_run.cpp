@@ -22,7 +22,8 @@ void ObjectiveRun::load(const DataRequest& request) {
   }
   other_texts = !request.path.empty();
   load_data(request.path, request.with_test);
-  if (request.training && config.text.select == "auto") config.text.select = description.select;
+  if (!request.training) return log_data_notes();
+  if (config.text.select == "auto") config.text.select = description.select;
 }
 
 Json ObjectiveRun::describe() const {
@@ -36,7 +37,7 @@ void ObjectiveRun::restore(const Json& /*data*/, const std::string& /*file*/) {
 }
 
 void ObjectiveRun::announce() {
-  for (const std::string& note : notes()) spdlog::info("{}", note);
+  log_data_notes();
   spdlog::info("{}: {}; {}; model {}", config.data.path, data_text(config.train.test),
                reading.tokenizer->name(), model_title(config));
 }

@@ -37,7 +37,8 @@ class ObjectiveRun : public Run, public EncoderRun {
   virtual void load_data(const std::string& path, bool with_test) = 0;
   /// data.json without the tokenizer.
   virtual nlohmann::ordered_json describe_data() const = 0;
-  virtual const std::vector<std::string>& notes() const = 0;
+  /// Logs the notes and warnings of the data.
+  virtual void log_data_notes() const = 0;
   /// "5749 training pairs of texts, 1500 validation, 1379 test".
   virtual std::string data_text(bool with_test) const = 0;
   /// {"split", "samples", metrics}; data error for an empty split.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/data/text/token_rows.h"
 #include "modewise/models/text/files.h"
@@ -89,6 +90,18 @@ void start_from(const TextTaskConfig& config, Model& model, const Make& make, co
   for (const std::string& note : notes) spdlog::info("{}: {}", config.model.from, note);
 }
 
+/// Whether a sample may have more than `room` tokens; an ASCII text has one for each byte at most, and one
+/// for the space that some tokenizers prepend.
+bool may_be_cut(const data::TextSet& set, int64_t sample, int64_t room) {
+  const auto i = static_cast<size_t>(sample);
+  int64_t most = 0;
+  for (const std::string_view text : {set.first[i], set.pairs() ? set.second[i] : std::string_view()}) {
+    if (!std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
+    most += std::ssize(text) + 1;
+  }
+  return most > room;
+}
+
 }  // namespace
 
 text::FramedText TextReading::framed(const data::TextSet& set, int64_t sample) const {
@@ -106,6 +119,17 @@ models::TextInput TextReading::input(const data::TextSet& set, std::span<const i
   for (const int64_t i : samples) rows.push_back(framed(set, i));
   const data::TokenRows batch = data::side_by_side(rows, *frame.padding);
   return {batch.ids, batch.mask, batch.types};
+}
+
+void TextReading::warn_of_cuts(data::TextSet& set) const {
+  const std::vector<text::TextFrame::Item>& items = set.pairs() ? frame.pair : frame.single;
+  int64_t cut = 0;
+  for (int64_t i = 0; i < set.count(); ++i)
+    if (may_be_cut(set, i, length - std::ssize(items)) && framed(set, i).left_out > 0) ++cut;
+  if (cut > 0)
+    data::add_warning(
+        set, fmt::format("{}: {} of {} {} {} cut to {} tokens (data.length)", set.source, cut, set.count(),
+                         set.pairs() ? "pairs of texts" : "texts", is_or_are(cut), length));
 }
 
 NamedTexts TextReading::spread(const data::TextSet& set, const std::string& split, int64_t count) const {

@@ -29,6 +29,8 @@ struct TextReading {
   /// A sample with special tokens; data errors name the sample.
   text::FramedText framed(const data::TextSet& set, int64_t sample) const;
   models::TextInput input(const data::TextSet& set, std::span<const int64_t> samples) const;
+  /// Adds a warning with the number of texts of `set` that are cut at `length`.
+  void warn_of_cuts(data::TextSet& set) const;
   /// Up to `count` texts of a split, evenly spaced. Data error for an empty split.
   NamedTexts spread(const data::TextSet& set, const std::string& split, int64_t count) const;
 };

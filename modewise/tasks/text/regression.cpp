@@ -19,6 +19,7 @@
 #include "modewise/nn/layers/device.h"
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/evaluation_mode.h"
+#include "modewise/tasks/classification/classification_run.h"
 #include "modewise/tasks/run/commands.h"
 #include "modewise/tasks/run/model_output.h"
 
@@ -143,11 +144,11 @@ void RegressionRun::load_data(const std::string& path, bool with_test) {
     wanted.path = path;
     wanted.validation = wanted.test = "";
   }
-  if (!path.empty() && !fs::is_directory(path)) {
-    set_ = data::load_texts_for(path, config.data, {{}, trained_on_pairs_});
-    return;
-  }
-  set_ = data::load_texts(wanted, true, with_test);
+  const bool file = !path.empty() && !fs::is_directory(path);
+  set_ = file ? data::load_texts_for(path, config.data, {{}, trained_on_pairs_})
+              : data::load_texts(wanted, true, with_test);
+  if (reading.tokenizer) reading.warn_of_cuts(set_);  // `data show` reads no tokenizer
+  if (file) return;
   samples_of(set_, "train", true);
   samples_of(set_, "validation", true);
   if (with_test) samples_of(set_, "test", true);
@@ -165,6 +166,10 @@ Json RegressionRun::describe_data() const {
 void RegressionRun::restore(const Json& data, const std::string& file) {
   ObjectiveRun::restore(data, file);
   trained_on_pairs_ = data.at("pairs").get<bool>();
+}
+
+void RegressionRun::log_data_notes() const {
+  log_notes(set_);
 }
 
 std::string RegressionRun::data_text(bool with_test) const {
@@ -241,6 +246,7 @@ Result RegressionRun::predict(const PredictRequest& request) {
   require(!wants_npz(request.out), ErrorKind::usage,
           "predictions of text regression are written as .csv, not {}", request.out);
   load_data(request.data, true);
+  log_data_notes();
   const std::vector<int64_t> samples = samples_of(set_, "test", false);
   const std::vector<double> numbers = predicted(samples);
   std::string csv = "text,number\n";

@@ -15,7 +15,7 @@ class RegressionRun final : public ObjectiveRun {
   std::string hash() const override { return hash_of(set_); }
   nlohmann::ordered_json describe_data() const override;
   void restore(const nlohmann::ordered_json& data, const std::string& file) override;
-  const std::vector<std::string>& notes() const override { return set_.notes; }
+  void log_data_notes() const override;
   std::string data_text(bool with_test) const override;
 
   void make_model(Purpose purpose) override;

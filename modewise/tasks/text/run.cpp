@@ -46,23 +46,24 @@ void TextRun::load_training_samples(bool with_test) {
   data::TextSet set = data::load_texts(config.data, false, with_test);
   require_parts(set, with_test);
   if (config.text.select == "auto") config.text.select = set.layout == "cola" ? "matthews" : "accuracy";
+  reading.warn_of_cuts(set);
   show(std::move(set));
   shape_ = {std::ssize(set_.classes)};
 }
 
 void TextRun::load_samples_of(const std::string& path, bool with_test) {
   other_texts = !path.empty();
-  if (path.empty() || fs::is_directory(path)) {
-    data::TextDataConfig wanted = config.data;
-    if (!path.empty()) {
-      wanted.path = path;
-      wanted.validation = wanted.test = "";
-    }
-    wanted.classes = trained_.classes;
-    show(data::load_texts(wanted, false, with_test));
-    return;
+  data::TextDataConfig wanted = config.data;
+  if (!path.empty()) {
+    wanted.path = path;
+    wanted.validation = wanted.test = "";
   }
-  show(data::load_texts_for(path, config.data, trained_));
+  wanted.classes = trained_.classes;
+  const bool file = !path.empty() && !fs::is_directory(path);
+  data::TextSet set =
+      file ? data::load_texts_for(path, config.data, trained_) : data::load_texts(wanted, false, with_test);
+  reading.warn_of_cuts(set);
+  show(std::move(set));
 }
 
 Json TextRun::describe() const {
