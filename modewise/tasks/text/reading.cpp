@@ -94,12 +94,12 @@ void start_from(const TextTaskConfig& config, Model& model, const Make& make, co
 /// for the space that some tokenizers prepend.
 bool may_be_cut(const data::TextSet& set, int64_t sample, int64_t room) {
   const auto i = static_cast<size_t>(sample);
-  int64_t most = 0;
+  int64_t max_tokens = 0;
   for (const std::string_view text : {set.first[i], set.pairs() ? set.second[i] : std::string_view()}) {
     if (!std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
-    most += std::ssize(text) + 1;
+    max_tokens += std::ssize(text) + 1;
   }
-  return most > room;
+  return max_tokens > room;
 }
 
 }  // namespace
