@@ -93,7 +93,7 @@ def test_a_seed_counts_once(tmp_path):
     result = ok("compare", one, one, three, again, "--json")
     (group,) = json.loads(result.stdout)["groups"]
     assert [run["seed"] for run in group["runs"]] == [1, 3] and len(group["mse"]["values"]) == 2
-    assert f"{one} is given twice and counts once" in result.stderr
+    assert f"duplicate run {one}: it counts once" in result.stderr
     assert f"{again} has the settings, data and seed of {three} and does not count as another seed" in result.stderr
     assert "±" not in ok("compare", one, one).stdout
     ok("report", one, one, "--out", tmp_path / "page.html")

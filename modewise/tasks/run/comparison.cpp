@@ -72,7 +72,7 @@ void add_run(std::vector<FinishedRun>& runs, FinishedRun run) {
   if (same == runs.end())
     runs.push_back(std::move(run));
   else if (std::filesystem::equivalent(same->path, run.path))
-    spdlog::warn("{} is given twice and counts once", run.path.string());
+    spdlog::warn("duplicate run {}: it counts once", run.path.string());
   else
     spdlog::warn("{} has the settings, data and seed of {} and does not count as another seed",
                  run.path.string(), same->path.string());
