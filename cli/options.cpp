@@ -41,8 +41,12 @@ void ConfigOptions::add_to(CLI::App& command, const std::string& data_help, cons
 }
 
 std::vector<std::string> ConfigOptions::all_assignments() const {
+  const std::string chosen = "model.name=" + model;
+  for (const std::string& one : assignments)
+    require(model.empty() || one == chosen || !one.starts_with("model.name="), ErrorKind::usage,
+            "--model {} contradicts --set {}: give one of them", model, one);
   std::vector<std::string> all = short_forms;
-  if (!model.empty()) all.push_back("model.name=" + model);
+  if (!model.empty()) all.push_back(chosen);
   if (!data.empty()) all.push_back("data.path=" + data);
   if (seed >= 0) all.push_back("train.seed=" + std::to_string(seed));
   all.insert(all.end(), assignments.begin(), assignments.end());

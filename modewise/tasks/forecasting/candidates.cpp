@@ -130,7 +130,8 @@ std::vector<std::string> forecast_refit(const Settings& settings) {
   const Table table = table_of(settings);
   const double validation =
       static_cast<double>(table.splits.validation.rows()) / static_cast<double>(table.series.rows());
-  return {"data.split=ratio", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
+  return {"data.split=ratio",
+          "data.split_dates=", ratios(1 - std::round(validation * 1e6) / 1e6, validation)};
 }
 
 std::vector<Candidate> forecast_candidates(const Settings& settings) {

@@ -64,6 +64,22 @@ void ForecastConfig::fields(Fields& f) {
   train.output_fields(f);
 }
 
+std::span<const DependentSetting> ForecastConfig::dependents() {
+  static const DependentSetting rows[] = {
+      {"data.resample_by", "data.resample"},
+      {"data.simulate_rows", "data.simulate"},
+      {"data.simulate_seed", "data.simulate"},
+      {"data.lorenz96", "data.simulate", {"lorenz96"}},
+      {"data.logistic", "data.simulate", {"logistic"}},
+      {"data.seasonal", "data.simulate", {"seasonal"}},
+      {"data.split_dates", "data.split", {"dates"}},
+      {"data.split_ratios", "data.split", {"auto", "ratio"}},
+      {"forecast.huber_delta", "forecast.loss", {"huber"}},
+      {"forecast.quantiles", "forecast.loss", {"quantile"}},
+  };
+  return rows;
+}
+
 models::ForecastShape ForecastConfig::model_shape(const data::Series& series) const {
   models::ForecastShape shape;
   shape.series = series.shape();

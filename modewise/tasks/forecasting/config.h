@@ -2,6 +2,7 @@
 // Config of forecasting runs: data, model, forecast, calibration, training and output.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "modewise/metrics/conformal.h"
 #include "modewise/models/forecasting/config.h"
 #include "modewise/models/forecasting/forecaster.h"
+#include "modewise/tasks/run/idle_settings.h"
 #include "modewise/train/loop/train_config.h"
 
 namespace modewise::tasks {
@@ -60,6 +62,8 @@ struct ForecastConfig {
 
   data::WindowShape window() const { return {forecast.lookback, forecast.longest()}; }
   models::ForecastShape model_shape(const data::Series& series) const;
+  /// Settings without effect unless another one has some value.
+  static std::span<const DependentSetting> dependents();
   /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
 };

@@ -139,6 +139,9 @@ void ForecastRun::load(const DataRequest& request) {
             "no data: give --data FILE, or --set data.simulate=lorenz96");
     take_members(config);
     data = load_forecast_data(config);
+    require(!config.train.test || config.forecast.test_drop_last <= data.windows.test.size(),
+            ErrorKind::config, "forecast.test_drop_last = {} needs as many test windows, and {} has {}",
+            config.forecast.test_drop_last, data.series.source, data.windows.test.size());
     summary = summarize(data);
     models::validate(config.model, shape());
   } else if (request.moved && request.path.empty() && !request.with_test) {  // the rows of the training

@@ -1,7 +1,9 @@
 #include "modewise/tasks/forecasting/spec.h"
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
@@ -11,6 +13,7 @@
 #include "modewise/data/forecasting/describe.h"
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/load_series.h"
+#include "modewise/data/forecasting/sources.h"
 #include "modewise/tasks/forecasting/candidates.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
 #include "modewise/tasks/forecasting/members.h"
@@ -29,15 +32,55 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Usage error if several horizons replace a given one.
+void require_one_horizon(const ForecastConfig& config, const std::vector<std::string>& given) {
+  const ForecastOptions& forecast = config.forecast;
+  const bool has_one =
+      std::ranges::any_of(given, [](const std::string& one) { return one.starts_with("forecast.horizon="); });
+  require(
+      !has_one || forecast.horizon == 0 || forecast.horizon == forecast.longest(), ErrorKind::usage,
+      "--horizon {} (forecast.horizon) contradicts forecast.horizons = [{}], which replace it: give one of "
+      "them",
+      forecast.horizon, fmt::join(forecast.horizons, ", "));
+}
+
+/// Config error for settings of panels on one tensor, of one tensor on a panel, and of arrays on a table.
+void refuse_settings_of_others(const ForecastConfig& config) {
+  const ForecastConfig usual;
+  const bool panel = config.data.panel == "yes";
+  const auto [array, axis] = std::pair(!config.data.array.empty(), config.data.time_axis != 0);
+  const bool table = (array || axis) && data::reads_table(config.data);
+  struct Row {
+    const char* key;
+    bool refused;
+    const char *owner, *found, *advice;
+  };
+  constexpr const char* kAsPanel = "set data.panel = yes";
+  const Row rows[] = {
+      {"data.split_windows", !panel && config.data.split_windows != usual.data.split_windows, "panels",
+       "one tensor", kAsPanel},
+      {"data.test_windows", !panel && config.data.test_windows > 0, "panels", "one tensor", kAsPanel},
+      {"output.predictions",
+       panel && config.output.predictions > 0 && config.output.predictions != usual.output.predictions,
+       "one tensor", "a panel", "set data.panel = no"},
+      {"data.array", table && array, "NPZ files", "a table", "name an NPZ file"},
+      {"data.time_axis", table && axis, "arrays (NPY, NPZ)", "a table", "name an array"}};
+  for (const Row& row : rows)
+    require(!row.refused, ErrorKind::config, "{} is for {}, and the data are read as {}: leave it out, or {}",
+            row.key, row.owner, row.found, row.advice);
+}
+
 /// A run on a panel or on one tensor; for a new training the table decides, if data.panel is auto.
 std::unique_ptr<Run> create(const Settings& settings) {
   auto config = load_config<ForecastConfig>(settings);
+  require_one_horizon(config, settings.assignments);
   data::PanelChoice choice{config.data.panel == "yes", "", {}};
   if (settings.training) {
     if (config.data.panel == "auto") config.data.panel = panel_of(config);
     choice = data::choose_panel(config.data);
     if (!choice.reason.empty()) spdlog::info("{}", choice.reason);
     config.data.panel = choice.panel ? "yes" : "no";
+    refuse_settings_of_others(config);
   }
   if (choice.panel) return std::make_unique<PanelRun>(std::move(config), std::move(choice.table));
   return std::make_unique<ForecastRun>(std::move(config));

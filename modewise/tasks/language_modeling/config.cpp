@@ -113,6 +113,8 @@ LanguageModelingConfig load_language_config(const Settings& settings) {
     config = loaded(std::move(config), settings);
     if (!probe.init.empty()) require_same_sizes(config.model, had, probe.init);
     config.model.rope.require_effect(had.rope, source);
+    LanguageModelingConfig plain;
+    refuse_idle(fields_of(config), fields_of(plain), training_dependents(), source);
   }
   if (config.data.is_recall()) {
     require(config.init.empty() || config.model.vocabulary == config.data.recall.tokens(), ErrorKind::config,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "modewise/core/fields.h"
+#include "modewise/tasks/run/idle_settings.h"
 #include "modewise/tasks/run/settings.h"
 
 namespace modewise::tasks {
@@ -25,18 +26,24 @@ void load_settings(Config& config, const Settings& settings) {
 }
 
 /// The config of `settings`. Without `saved`, its assignments are applied, and paths become absolute. Config
-/// has fields() and validate(source).
+/// has fields() and validate(source), and may have dependents(): settings that need others. Those without
+/// effect are refused, except in the config of a run.
 template <class Config>
 Config load_config(const Settings& settings) {
   Config config;
   load_settings(config, settings);
   const std::string source = settings.file.empty() ? "options" : settings.file;
+  Fields fields = fields_of(config);
   if (!settings.saved) {
-    Fields fields = fields_of(config);
     fields.make_paths_absolute();
     fields.validate(source);
   }
   config.validate(source);
+  if (settings.saved || is_run_config(settings.file)) return config;
+  Config plain;
+  const Fields usual = fields_of(plain);
+  refuse_idle(fields, usual, training_dependents(), source);
+  if constexpr (requires { Config::dependents(); }) refuse_idle(fields, usual, Config::dependents(), source);
   return config;
 }
 

@@ -1,0 +1,66 @@
+#include "modewise/tasks/run/idle_settings.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "modewise/core/error.h"
+
+namespace modewise::tasks {
+namespace {
+
+const Field* find(const Fields& fields, std::string_view path) {
+  const auto found = std::ranges::find(fields.list(), path, &Field::path);
+  return found == fields.list().end() ? nullptr : &*found;
+}
+
+bool differs(const Field& field, const Fields& usual) {
+  return Fields::value_text(field) != Fields::value_text(*find(usual, field.path));
+}
+
+bool lies_in(std::string_view path, std::string_view key) {
+  return path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '.');
+}
+
+/// Whether `needed` has a value with which the setting of the row has an effect.
+bool has_effect(const DependentSetting& row, const Field& needed, const Fields& usual) {
+  if (row.values.empty()) return differs(needed, usual);
+  return std::ranges::find(row.values, *std::get<std::string*>(needed.value)) != row.values.end();
+}
+
+std::string advice(const DependentSetting& row, const Field& needed) {
+  if (row.values.empty()) return fmt::format("without {0}: set {0}", row.needs);
+  return fmt::format("with {0} = {1}: set {0} = {2}", row.needs, *std::get<std::string*>(needed.value),
+                     fmt::join(row.values, " or "));
+}
+
+}  // namespace
+
+std::span<const DependentSetting> training_dependents() {
+  static const DependentSetting rows[] = {
+      {"train.schedule.min_ratio", "train.schedule.name", {"cosine"}},
+      {"train.schedule.step_epochs", "train.schedule.name", {"step"}},
+      {"train.schedule.step_at", "train.schedule.name", {"step"}},
+      {"train.schedule.step_factor", "train.schedule.name", {"step", "type1"}},
+      {"train.schedule.peak_at", "train.schedule.name", {"one_cycle"}},
+      {"train.schedule.start_divisor", "train.schedule.name", {"one_cycle"}},
+      {"train.schedule.end_divisor", "train.schedule.name", {"one_cycle"}},
+      {"train.schedule.cycle_momentum", "train.schedule.name", {"one_cycle"}},
+  };
+  return rows;
+}
+
+void refuse_idle(const Fields& fields, const Fields& usual, std::span<const DependentSetting> rows,
+                 const std::string& source) {
+  for (const DependentSetting& row : rows) {
+    const Field* const needed = find(fields, row.needs);
+    if (needed == nullptr || has_effect(row, *needed, usual)) continue;
+    for (const Field& field : fields.list())
+      require(!lies_in(field.path, row.key) || !differs(field, usual), ErrorKind::config,
+              "{}: {} has no effect {}, or leave {} out", source, field.path, advice(row, *needed),
+              field.path);
+  }
+}
+
+}  // namespace modewise::tasks

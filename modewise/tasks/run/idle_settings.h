@@ -1,0 +1,28 @@
+#pragma once
+// Settings that have an effect only with some values of another setting, as the dates of a split need a split
+// by dates.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modewise/core/fields.h"
+
+namespace modewise::tasks {
+
+struct DependentSetting {
+  std::string_view key;                  // a setting, or a group of them
+  std::string_view needs;                // the other setting
+  std::vector<std::string> values = {};  // those with which it has an effect; empty: all but the default
+};
+
+/// Those of every training.
+std::span<const DependentSetting> training_dependents();
+
+/// Config error, starting with `source`, for a changed setting without effect. `usual`: the unchanged config.
+/// Rows with settings that the config does not have are skipped.
+void refuse_idle(const Fields& fields, const Fields& usual, std::span<const DependentSetting> rows,
+                 const std::string& source);
+
+}  // namespace modewise::tasks
