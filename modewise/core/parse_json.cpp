@@ -25,7 +25,8 @@ Json parse_json(std::string_view text, const std::string& source) {
   try {
     return Json::parse(text, bounded);
   } catch (const typename Json::exception& error) {
-    fail(ErrorKind::data, "{}: not JSON: {}", source, error.what());
+    const std::string_view reason = error.what();  // "[json.exception.parse_error.101] parse error at …"
+    fail(ErrorKind::data, "{}: not JSON: {}", source, reason.substr(reason.find(' ') + 1));
   }
 }
 

@@ -62,6 +62,9 @@ const TaskSpec& task_named(const std::string& name) {
 const TaskSpec& task_of_run(const std::string& path) {
   for (const TaskSpec* kind : task_specs())
     if (kind->opens && kind->opens(path)) return *kind;
+  const fs::path folder = fs::path(path).parent_path();
+  require(!fs::is_regular_file(path) || !fs::exists(folder / "manifest.json"), ErrorKind::no_input,
+          "expected a run folder, got a file of one: {} is the run", folder.string());
   const std::string name = train::RunFolder::open(path).task();
   const TaskSpec* kind = find_task(name);
   require(kind != nullptr, ErrorKind::data, "{}/manifest.json: there is no task '{}' (there are {})", path,

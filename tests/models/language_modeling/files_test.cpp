@@ -345,7 +345,7 @@ TEST(LanguageFiles, ConfigFlipsAreClean) {
     text[at] = valid[at];
     if (at + 1 == valid.size()) continue;  // the line's end
     EXPECT_THAT(error_of(ErrorKind::data, [&] { parse_language_json(valid.substr(0, at), "file"); }),
-                testing::StartsWith("file: not JSON: [json.exception.parse_error.101] parse error at line "));
+                testing::StartsWith("file: not JSON: parse error at line "));
   }
 }
 
