@@ -83,7 +83,7 @@ tasks::ModelSearchRequest search_request(const Program& program, const TrainOpti
   return request;
 }
 
-/// Usage error for an option beside --resume of a search, which goes on as it was started.
+/// Usage error for an option beside --resume of a search, which continues as it was started.
 void refuse_options_of_search(const TrainOptions& options) {
   const ConfigOptions& config = options.config;
   const tasks::TrainRequest& training = options.training;

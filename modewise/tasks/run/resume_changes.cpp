@@ -130,7 +130,7 @@ std::vector<std::string> changed_data(const Run& run) {
 
 void require_same_data(const Run& run, const std::vector<std::string>& differences, bool accept_changes) {
   require(differences.empty() || accept_changes, ErrorKind::data,
-          "the training data differs from that of {} ({}): resume with the same, or accept the change with "
+          "the data differs from that of {} ({}): resume with the same, or accept the change with "
           "--allow-config-changes",
           run.folder().path().string(), listed(differences));
 }

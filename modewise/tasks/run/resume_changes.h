@@ -24,7 +24,7 @@ std::vector<std::string> changed_data(const Run& run);
 /// Data error that lists the differences of data, unless there are none or they are accepted.
 void require_same_data(const Run& run, const std::vector<std::string>& differences, bool accept_changes);
 
-/// Writes the config, description and hash of a run that goes on with changes. Config error if no step is
+/// Writes the config, description and hash of a run that continues with changes. Config error if no step is
 /// left and they would change its evaluation.
 void write_changes(Run& run, const ResumeChanges& changes, bool steps_left);
 

@@ -37,7 +37,7 @@ struct TrainResult {
 /// cannot be written (earlier checkpoints stay intact); general if the loss, a gradient or the criterion is
 /// not finite, naming step and tensor; cannot_create if another process trains in `run`. Several `workers`
 /// share the shards of each batch (config.shards); only rank 0 writes, and all ranks agree on stop signals
-/// and timed checkpoints. `on_resume` is called on all ranks before a resumed training goes on.
+/// and timed checkpoints. `on_resume` is called on all ranks before a resumed training continues.
 TrainResult train(Task& task, const TrainConfig& config, RunFolder& run, bool resume,
                   bool accept_changes = false, Workers& workers = train::workers(),
                   const std::function<void(bool steps_left)>& on_resume = {});
