@@ -58,3 +58,11 @@ def test_what_is_given_stays(tmp_path):
     said = ok("train", "forecast", "--data", data, "--out", tmp_path / "run", "--set", "forecast.horizon=6", "--set", "forecast.lookback=24",
               "--set", "train.epochs=1", "--set", "output.report=false").stderr
     assert "chosen" not in said and "horizon = 6" in (tmp_path / "run" / "config.toml").read_text()
+
+
+def test_a_patience_that_is_given_stays(tmp_path):
+    data = write_months(tmp_path / "months.csv")
+    for options, patience in (["--patience", "3"], 3), ([], 30):
+        said = ok("train", "forecast", data, "--out", tmp_path / str(patience), "--max-steps", "1", "--set", "output.report=false", *options).stderr
+        assert f"\npatience = {patience}\n" in (tmp_path / str(patience) / "config.toml").read_text()
+        assert ("train.patience = 30" in said) == (patience == 30)

@@ -48,7 +48,7 @@ TEST(TrainConfig, HoldsTheseFieldsAndRanges) {
                                                 "shards 1…1024",
                                                 "clip_norm 0…",
                                                 "ema_decay 0…0.9999999",
-                                                "patience 0…",
+                                                "patience -1…",
                                                 "min_delta 0…",
                                                 "evaluations_per_epoch 1…",
                                                 "log_every_steps 0…",

@@ -8,7 +8,8 @@
 namespace modewise::tasks {
 
 /// Sets train.epochs if it is open (−1): `usual` epochs, or up to 500 for small sets, for at least 500
-/// optimizer steps. Logs if it is more than `usual`. A default patience grows with the epochs.
+/// optimizer steps. Logs if it is more than `usual`. An open train.patience (−1) is 20 and grows with the
+/// epochs.
 void choose_epochs(train::TrainConfig& train, int64_t samples, int64_t usual);
 
 }  // namespace modewise::tasks

@@ -16,7 +16,7 @@ constexpr int64_t kHour = 3600, kDay = 24 * kHour;
 constexpr int64_t kUsual = ForecastOptions::kUsualRows;
 constexpr int64_t kSteps = 1500, kPanelSteps = 3000;                        // minimum optimizer steps
 constexpr int64_t kSeasons = 10, kFewSeasons = 3, kMaxSeasonalRows = 2000;  // of a lookback
-constexpr int64_t kFewEpochs = 10, kMaxEpochs = 300, kPatience = 3;
+constexpr int64_t kFewEpochs = 10, kMaxEpochs = 300, kPatience = 3;         // usual patience
 
 /// Rows of a day of a weekly calendar, if each day has the same number, or of a week of days.
 int64_t season_of_week(const data::TimeAxis& time) {
@@ -116,14 +116,17 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) 
     period = season <= forecast.lookback ? season : 1;
     chosen.push_back(fmt::format("model.period = {}", period));
   }
+  int64_t& patience = config.train.patience;
+  const bool open_patience = patience < 0;
+  if (open_patience) patience = kPatience;
   if (config.train.epochs < 0) {
     const int64_t windows = sizes.training_windows(config);
     const int64_t steps = std::max<int64_t>(windows / (config.train.batch_size * config.train.accumulate), 1);
     const int64_t wanted = sizes.panel ? kPanelSteps : kSteps;
     config.train.epochs = std::clamp((wanted + steps - 1) / steps, kFewEpochs, kMaxEpochs);
-    if (config.train.patience == kPatience)
-      config.train.patience = std::max(kPatience, config.train.epochs / (sizes.panel ? 4 : 10));
     chosen.push_back(fmt::format("train.epochs = {}", config.train.epochs));
+    if (open_patience) patience = std::max(kPatience, config.train.epochs / (sizes.panel ? 4 : 10));
+    if (open_patience && patience > kPatience) chosen.push_back(fmt::format("train.patience = {}", patience));
   }
   if (chosen.empty()) return "";
   return fmt::format("chosen for {}: {}", sizes.text, fmt::join(chosen, ", "));

@@ -39,9 +39,9 @@ struct ForecastSizes {
 };
 std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes);
 
-/// Sets open values (0, epochs −1): forecast.lookback, forecast.horizon, model.period and
-/// train.epochs; also the patch length if it exceeds a default lookback, and the default train.patience of 3
-/// with default epochs. Returns a sentence about the choices, "" if nothing was open. `splits` of all rows.
+/// Sets open values (0, epochs and patience −1): forecast.lookback, forecast.horizon, model.period,
+/// train.epochs and train.patience; also the patch length if it exceeds a default lookback. Returns a
+/// sentence about the choices, "" if nothing was open. `splits` of all rows.
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits);
 
 }  // namespace modewise::tasks

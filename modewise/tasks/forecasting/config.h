@@ -49,7 +49,7 @@ struct ForecastOutput {
 };
 
 struct ForecastConfig {
-  ForecastConfig() { train.epochs = train::TrainConfig::kOpenEpochs; }
+  ForecastConfig() { train.epochs = train.patience = train::TrainConfig::kOpenEpochs; }
 
   std::string init;  // initial weights; "": none
   data::ForecastDataConfig data;

@@ -19,9 +19,8 @@ void SeriesOutput::fields(Fields& f) {
 }
 
 SeriesClassificationConfig::SeriesClassificationConfig() {
-  train.epochs = train::TrainConfig::kOpenEpochs;
+  train.epochs = train.patience = train::TrainConfig::kOpenEpochs;
   train.batch_size = 16;
-  train.patience = 20;
   train.clip_norm = 4;
   train.optimizer.learning_rate = 1e-3;
   train.optimizer.weight_decay = 0.05;

@@ -65,8 +65,10 @@ void TrainConfig::fields(Fields& f) {
   f.add("ema_decay", ema_decay,
         "decay of the exponential moving average (EMA) of the weights, which is evaluated and kept; 0: none",
         {.min = 0, .max = 0.9999999});
-  f.add("patience", patience, "early stopping: evaluations without improvement before training stops; 0: off",
-        {.min = 0});
+  f.add(
+      "patience", patience,
+      "early stopping: evaluations without improvement before training stops; 0: off; -1: chosen by the task",
+      {.min = -1});
   f.add("min_delta", min_delta, "minimum improvement of the criterion that counts", {.min = 0});
   f.add("evaluations_per_epoch", evaluations_per_epoch, "evaluations per epoch, evenly spaced", {.min = 1});
   f.add("log_every_steps", log_every_steps,

@@ -45,6 +45,8 @@ const TrainConfig& validated(const TrainConfig& config, const Task& task, const 
           "train.shards = {} must be at least the number of processes, {}", config.shards, workers.size());
   require(config.epochs >= 0, ErrorKind::config,
           "train.epochs = {}: this task does not choose a number of epochs, set one", config.epochs);
+  require(config.patience >= 0, ErrorKind::config,
+          "train.patience = {}: this task does not choose a patience, set one", config.patience);
   require(config.epochs == 0 || samples > 0, ErrorKind::data, "there are no training samples");
   require(config.epochs == 0 || !config.drop_last || samples >= config.batch_size, ErrorKind::data,
           "{} training samples do not fill one batch of {}, and drop_last drops incomplete batches", samples,

@@ -5,11 +5,12 @@
 namespace modewise::tasks {
 namespace {
 
-train::TrainConfig chosen(int64_t samples, int64_t usual, int64_t batch = 32, int64_t epochs = -1) {
+train::TrainConfig chosen(int64_t samples, int64_t usual, int64_t batch = 32, int64_t epochs = -1,
+                          int64_t patience = 6) {
   train::TrainConfig train;
   train.epochs = epochs;
   train.batch_size = batch;
-  train.patience = 6;
+  train.patience = patience;
   choose_epochs(train, samples, usual);
   return train;
 }
@@ -29,7 +30,10 @@ TEST(ChooseEpochs, GivesFewSamplesMoreOfThem) {
   EXPECT_EQ(chosen(21, 40).epochs, 500);  // one step each
   EXPECT_EQ(chosen(1, 40).epochs, 500);
   EXPECT_EQ(chosen(96, 40).epochs, 167);  // three
-  EXPECT_EQ(chosen(96, 40).patience, 6 * 167 / 40);
+  EXPECT_EQ(chosen(96, 40).patience, 6);
+  EXPECT_EQ(chosen(96, 40, 32, -1, -1).patience, 20 * 167 / 40);
+  EXPECT_EQ(chosen(96, 40, 32, 7, -1).patience, 20);
+  EXPECT_EQ(chosen(96, 40, 32, -1, 0).patience, 0);
   EXPECT_EQ(chosen(33, 100, 16).epochs, 167);  // the last batch is not full
 }
 

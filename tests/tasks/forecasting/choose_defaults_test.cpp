@@ -73,7 +73,7 @@ TEST(ChooseDefaults, SetsWhatIsOpenAndSaysSo) {
   const data::Splits splits{{0, 100}, {100, 114}, {114, 144}, ""};
   EXPECT_EQ(choose_defaults(config, series_of(144, every(0, 1)), splits),
             "chosen for 144 rows, one every 1 month: forecast.horizon = 12, forecast.lookback = 36, "
-            "train.epochs = 300");
+            "train.epochs = 300, train.patience = 30");
   EXPECT_EQ(config.forecast.horizon, 12);
   EXPECT_EQ(config.forecast.lookback, 36);
   EXPECT_EQ(config.train.epochs, 300);  // 53 windows: one step per epoch
@@ -137,12 +137,23 @@ TEST(ChooseDefaults, ManyWindowsNeedFewEpochs) {
   choose_defaults(config, series_of(14400, every(kHour)), splits);
   EXPECT_EQ(config.train.epochs, 10);  // 8,449 windows, 264 whole batches
   EXPECT_EQ(config.train.patience, 3);
-  config.train.epochs = train::TrainConfig::kOpenEpochs;
+  config.train.epochs = config.train.patience = train::TrainConfig::kOpenEpochs;
   config.train.batch_size = 256;
   choose_defaults(config, series_of(14400, every(kHour)), splits);
   EXPECT_EQ(config.train.epochs, 46);  // ⌈1500 / 33⌉
   EXPECT_EQ(config.train.patience, 4);
   EXPECT_EQ(config.model.window.centre, "mean");
+}
+
+TEST(ChooseDefaults, APatienceThatIsGivenStays) {
+  const data::Splits splits{{0, 100}, {100, 114}, {114, 144}, ""};
+  for (const int64_t patience : {0, 3, 4}) {
+    ForecastConfig config;
+    config.train.patience = patience;
+    choose_defaults(config, series_of(144, every(0, 1)), splits);
+    EXPECT_EQ(config.train.epochs, 300);
+    EXPECT_EQ(config.train.patience, patience);
+  }
 }
 
 TEST(ChooseDefaults, APanelHasMoreStepsAndTheLastValueAsCentre) {
@@ -151,8 +162,10 @@ TEST(ChooseDefaults, APanelHasMoreStepsAndTheLastValueAsCentre) {
   ForecastConfig config;
   config.forecast.horizon = 12;
   config.forecast.lookback = 36;
-  EXPECT_EQ(choose_defaults(config, sizes),
-            "chosen for 9 series: model.window.centre = last, train.epochs = 30");  // of 100 steps
+  EXPECT_EQ(
+      choose_defaults(config, sizes),
+      "chosen for 9 series: model.window.centre = last, train.epochs = 30, train.patience = 7");  // of 100
+                                                                                                  // steps
   EXPECT_EQ(config.train.patience, 7);
   config.model.window.centre = "mean";
   EXPECT_EQ(choose_defaults(config, sizes), "");
