@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 
-from cli_helpers import SMALL, fails, hourly, ok, write_csv
+from cli_helpers import SMALL, fails, hourly, ok
 
 FEW = [*SMALL, "--model", "dlinear", "--epochs", "3", "--threads", "1", "--set", "train.patience=0"]
 
@@ -23,7 +23,7 @@ def resume(run, *more):
 
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory):
-    """A run that max_steps ended, with its data and a copy that is not resumed."""
+    """A run that max_steps ended, next to its data, which no test resumes successfully."""
     folder = tmp_path_factory.mktemp("cut")
     ok("train", "forecast", write_rows(folder / "d.csv"), *FEW, "--max-steps", "8", "--out", folder / "run")
     return folder / "run"
