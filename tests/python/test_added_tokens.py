@@ -34,7 +34,7 @@ def compared(folder, texts):
 
 
 @pytest.mark.parametrize("legacy", [None, False, True])
-def test_a_sentencepiece_model_has_the_added_tokens(tmp_path, llama, legacy):  # noqa: F811
+def test_a_sentencepiece_model_has_the_added_tokens(tmp_path, llama, legacy):
     settings = {"tokenizer_class": "LlamaTokenizer", "add_bos_token": True, "bos_token": "<s>", "eos_token": "<|im_end|>"} | ({} if legacy is None else {"legacy": legacy})
     folder = with_files(tmp_path / "m", llama, "tokenizer.model", **settings, added_tokens_decoder=decoder(*CHAT, first=300, base=("<unk>", "<s>", "</s>")))
     oracle, said = compared(folder, TEXTS)
@@ -44,7 +44,7 @@ def test_a_sentencepiece_model_has_the_added_tokens(tmp_path, llama, legacy):  #
     assert ok("tokenize", "--tokenizer", folder, folder / "ids", "--decode").stdout.rstrip("\n") == oracle.decode(ids)
 
 
-def test_added_tokens_of_a_sentencepiece_model_are_found_in_their_own_file(tmp_path, llama):  # noqa: F811
+def test_added_tokens_of_a_sentencepiece_model_are_found_in_their_own_file(tmp_path, llama):
     folder = with_files(tmp_path / "m", llama, "tokenizer.model", tokenizer_class="LlamaTokenizer", eos_token="<|im_end|>")
     (folder / "added_tokens.json").write_text(json.dumps({"<|im_end|>": 301, "<|im_start|>": 300, "<n>": 302}))
     oracle, said = compared(folder, [text for text in TEXTS if "<l>" not in text and "<s>" not in text and "<unk>" not in text])
@@ -88,7 +88,7 @@ def test_a_tokenizer_json_is_compared_with_the_files_beside_it(tmp_path):
     compared(listed, [text for text in TEXTS if "<l>" not in text])
 
 
-def test_conversion_keeps_the_added_tokens(tmp_path, llama):  # noqa: F811
+def test_conversion_keeps_the_added_tokens(tmp_path, llama):
     beside = json.dumps({"<n>": 300})
     small = with_files(tmp_path / "small", llama, "tokenizer.model")
     (small / "added_tokens.json").write_text(beside)
@@ -114,7 +114,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_added_is_refused(tmp_path, llama, name):  # noqa: F811
+def test_what_cannot_be_added_is_refused(tmp_path, llama, name):
     tokens, sentence = WRONG[name]
     folder = with_files(tmp_path / "m", llama, "tokenizer.model", added_tokens_decoder=tokens)
     (folder / "text").write_text("a")
