@@ -197,9 +197,11 @@ TEST(TextDocuments, AreFoundAndCounted) {
                                                   "data.text_field, --text-field); its texts are 'text'");
   EXPECT_TRUE(refused("[1]").starts_with(folder.path("g.jsonl") + ": expected text, got a JSON list"));
   EXPECT_EQ(refused("\n"), folder.path("g.jsonl") + " contains no text");
-  // In a folder each file is one document unless a separator is set; hidden folders are skipped.
+  // Files of a folder are read as a file is; hidden folders are skipped.
   folder.write("books/.git/x.txt", "no");
   folder.write("books/a.txt", "x\n<|endoftext|>\ny");
+  EXPECT_THAT(read(folder.path("books")), ElementsAre("x", "y"));
+  config.separator = "none";
   EXPECT_EQ(read(folder.path("books")).size(), 1U);
   config.separator = "endoftext";
   EXPECT_THAT(read(folder.path("books")), ElementsAre("x", "y"));

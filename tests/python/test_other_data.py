@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cli_helpers import QUICK, fails, ok, write_csv
+from test_no_test import FEW, Language
 from test_panels import made, panel
 from test_segmentation import QUICK as FEW_STEPS
 from test_volume_classification import nifti
@@ -233,10 +234,30 @@ def test_levels_that_few_scores_do_not_support_are_named(tmp_path, rows, scores)
     assert (sentence in (tmp_path / "run" / "report.html").read_text()) == (scores > 0)
 
 
-def test_an_unfinished_run_is_used_with_a_warning(tmp_path):
-    run, _ = trained(tmp_path)
+@pytest.mark.parametrize("test", [[], ["--no-test"]], ids=["evaluated", "unread"])
+def test_an_unfinished_run_is_used_with_a_warning(tmp_path, test):
+    run, _ = trained(tmp_path, *test)
     (run / "metrics.json").unlink()
     (run / "calibration.npz").unlink()
     for command in (["predict", run], ["evaluate", run], ["backtest", run], ["explain", run]):
         assert ok(*command).stderr.count("has not finished: its best weights so far are used") == 1
     fails(66, "has not finished", f"--resume {run}", arguments=["report", run])
+
+
+def write_text(path, seed):
+    rng = np.random.default_rng(seed)
+    path.write_text(" ".join(rng.choice(["rope", "of", "sand", "ships", "hill"], 1500)))
+    return path
+
+
+@pytest.mark.parametrize("test", [[], ["--no-test"]], ids=["evaluated", "unread"])
+def test_changed_text_is_refused(tmp_path, test):
+    data, run = write_text(tmp_path / "story.txt", 1), tmp_path / "run"
+    ok("train", "language", "--data", data, *Language.options, *FEW, "--out", run, *test)
+    write_text(data, 2)
+    before = (run / "metrics.json").read_bytes()
+    fails(65, "has changed since the training", f"--data {data}", arguments=["evaluate", run])
+    assert (run / "metrics.json").read_bytes() == before
+    assert evaluated(run, "--data", data, "--lengths", 32)[0]
+    write_text(data, 1)
+    assert evaluated(run)[0]["own"]["split"] == "test"

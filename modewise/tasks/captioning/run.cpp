@@ -9,6 +9,7 @@
 #include "modewise/core/file.h"
 #include "modewise/models/captioning/cost.h"
 #include "modewise/tasks/captioning/task.h"
+#include "modewise/tasks/run/own_samples.h"
 #include "modewise/tasks/run/rank_tracking.h"
 #include "modewise/tasks/run/result.h"
 #include "modewise/tasks/run/run_figures.h"
@@ -45,12 +46,18 @@ void CaptioningRun::load(const DataRequest& request) {
     source.test_path = source.test_ids = source.validation_ids = "";
     source.split_ratios = {1, 0, 0};
   }
-  set = data::load_captions(source, request.with_test, request.training ? nullptr : &set);
+  const auto read = [&](bool with_test) {
+    set = data::load_captions(source, with_test, request.training ? nullptr : &set);
+    hash_.clear();
+  };
+  if (!request.unchanged)
+    read(request.with_test);
+  else if (!load_and_compare(*this, request.with_test, read))
+    refuse_changed(*this, source.path);
   if (request.training) {
     shape_ = caption_shape(set);
     models::validate(config.model, shape_);
   }
-  hash_.clear();
 }
 
 std::string CaptioningRun::hash() const {

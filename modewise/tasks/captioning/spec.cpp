@@ -52,7 +52,10 @@ Result evaluate(const EvaluateRequest& request) {
   if (!own) source.strict = options.strict;
   if (!own && !options.images.empty()) source.images = options.images;
   if (options.beams > 0) run->config.captions.beams = options.beams;
-  run->load({.with_test = !own || request.split == "test", .path = request.data, .split = request.split});
+  run->load({.with_test = !own || request.split == "test",
+             .path = request.data,
+             .unchanged = own,
+             .split = request.split});
   log_notes(run->set);
   const EvaluatedCaptions evaluated = run->caption_split(request.split);
   for (const std::string& warning : evaluated.evaluation.warnings) spdlog::warn("{}", warning);

@@ -289,7 +289,7 @@ std::vector<int64_t> PanelRun::rows_before_test() const {
 }
 
 void PanelRun::compare(const DataRequest& request) {
-  const bool unread = !config.train.test && test_is_unread(folder());
+  const bool unread = data_json_leaves_test_out(folder(), config.train);
   const bool same = content == trained_hash_ ||
                     (unread && data::hash_of(first_rows(panel, rows_before_test())) == trained_hash_);
   require(

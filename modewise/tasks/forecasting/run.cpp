@@ -51,17 +51,12 @@ ForecastData whole_data(const ForecastRun& run, RunSeries rows) {
   return data;
 }
 
-/// Whether the test split, which data.json leaves out, is still unread.
-bool is_unread(const ForecastRun& run) {
-  return !run.config.train.test && (!run.has_folder() || test_is_unread(run.folder()));
-}
-
 Rows compare_rows(const ForecastRun& run, const data::Series& series, const std::string& hash) {
   const DataSummary& summary = run.summary;
   if (hash == summary.hash) return Rows::same;
   const int64_t rows = summary.time.length;
   if (series.rows() <= rows || hash_of(data::first_rows(series, rows)) != summary.hash) return Rows::others;
-  if (!is_unread(run)) return Rows::appended;
+  if (!data_json_leaves_test_out(run.folder(), run.config.train)) return Rows::appended;
   const bool same = summary.unread > 0 ? series.rows() == rows + summary.unread
                                        : data::make_splits(run.config.data, series).validation.end == rows;
   return same ? Rows::same : Rows::appended;
@@ -80,13 +75,18 @@ void require_same_rows(const ForecastRun& run, const RunSeries& own) {
 
 /// Rows of training and validation: all before the test split.
 int64_t rows_before_test(const ForecastRun& run, const data::TimeAxis& like) {
-  if (is_unread(run)) return run.summary.time.length;
+  if (data_json_leaves_test_out(run.folder(), run.config.train)) return run.summary.time.length;
   data::Series trained;
   trained.source = run.summary.source;
   trained.values = at::empty({run.summary.time.length, 0});
   trained.time = run.summary.time;
   trained.time.style = like.style;  // of ambiguous dates in data.split_dates
-  return data::make_splits(run.config.data, trained).validation.end;
+  try {
+    return data::make_splits(run.config.data, trained).validation.end;
+  } catch (
+      const Error&) {  // an earlier version has evaluated the run and left the rows before the test split
+    return run.summary.time.length;
+  }
 }
 
 /// Logs that all rows of data other than the run's own are taken, and a warning of those with dates that it

@@ -124,6 +124,7 @@ Json own_figures(const LanguageSource& source, const EvaluateRequest& options,
   if (!options.data.empty()) set_text_options(run.config.data, measure);
   DataRequest samples;
   samples.path = options.data;
+  samples.unchanged = samples.own();
   run.load(samples);
   if (options.data.empty() && options.split == "test" && test_is_unread(run.folder())) {
     Json figures = run.test_scores();

@@ -15,6 +15,7 @@
 #include "modewise/tasks/language_modeling/evaluate.h"
 #include "modewise/tasks/language_modeling/scores.h"
 #include "modewise/tasks/language_modeling/task.h"
+#include "modewise/tasks/run/own_samples.h"
 #include "modewise/tasks/run/run_tokenizer.h"
 
 namespace modewise::tasks {
@@ -55,11 +56,17 @@ void LanguageModelingRun::load(const DataRequest& request) {
   }
   if (request.moved) return;  // for a report, which shows no text
   LanguageModelingConfig read = config;
-  read.train.test = request.with_test;
   if (!request.path.empty()) use_text(read, request.path);
   require(read.data.is_recall() || !data.is_recall(), ErrorKind::usage,
           "{} has no tokenizer: set --tokenizer", folder().path().string());
-  data = load_language_data(read, data.tokenizer);
+  const auto load = [&](bool with_test) {
+    read.train.test = with_test;
+    data = load_language_data(read, data.tokenizer);
+  };
+  if (!request.unchanged)
+    load(request.with_test);
+  else if (!load_and_compare(*this, request.with_test, load))
+    refuse_changed(*this, read.data.path);
 }
 
 Json LanguageModelingRun::describe() const {

@@ -6,6 +6,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/run/test_split.h"
 
 namespace modewise::tasks {
 namespace {
@@ -24,12 +25,14 @@ std::string counts_of(const Json& data) {
 
 bool load_and_compare(Run& run, bool with_test, const std::function<void(bool)>& load) {
   const auto trained = read_run_data(run.folder()).value("hash", std::string());
-  load(with_test);
-  if (trained.empty() || run.hash() == trained) return true;
-  if (run.settings().train.test) return false;
-  load(!with_test);
-  const bool same = run.hash() == trained;
-  load(with_test);
+  bool loaded = with_test && !data_json_leaves_test_out(run.folder(), run.settings().train);
+  load(loaded);
+  bool same = trained.empty() || run.hash() == trained;
+  if (!same && (!loaded || !run.settings().train.test)) {
+    load(loaded = !loaded);
+    same = run.hash() == trained;
+  }
+  if (loaded != with_test) load(with_test);
   return same;
 }
 

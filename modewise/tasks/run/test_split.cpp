@@ -21,6 +21,10 @@ bool test_is_unread(const train::RunFolder& run) {
   return std::filesystem::exists(run.file("metrics.json")) && !run.read_metrics().value("test_read", true);
 }
 
+bool data_json_leaves_test_out(const train::RunFolder& run, const train::TrainConfig& config) {
+  return !config.test && (!has_finished(run) || test_is_unread(run));
+}
+
 const char* evaluated_part(const Json& metrics) {
   return metrics.contains("test") ? "test" : "validation";
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "modewise/train/checkpoint/run_folder.h"
+#include "modewise/train/loop/train_config.h"
 
 namespace modewise::tasks {
 
@@ -16,6 +17,9 @@ bool has_finished(const train::RunFolder& run);
 
 /// Whether the run has finished and its test split is unread.
 bool test_is_unread(const train::RunFolder& run);
+
+/// Whether data.json describes the data without the test split: training leaves it out, and it is unread.
+bool data_json_leaves_test_out(const train::RunFolder& run, const train::TrainConfig& config);
 
 /// The reported split of a finished run: "test", or "validation" while the test split is unread.
 const char* evaluated_part(const nlohmann::ordered_json& metrics);

@@ -4,6 +4,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/remove_tree.h"
+#include "modewise/tasks/run/own_samples.h"
 #include "modewise/tasks/run/run_tokenizer.h"
 #include "modewise/tasks/run/test_split.h"
 #include "modewise/tasks/text/masked.h"
@@ -21,7 +22,11 @@ void ObjectiveRun::load(const DataRequest& request) {
     reading = training_reading(config, *this);
   }
   other_texts = !request.path.empty();
-  load_data(request.path, request.with_test);
+  const auto read = [&](bool with_test) { load_data(request.path, with_test); };
+  if (!request.unchanged)
+    read(request.with_test);
+  else if (!load_and_compare(*this, request.with_test, read))
+    refuse_changed(*this, config.data.path);
   if (!request.training) return log_data_notes();
   if (config.text.select == "auto") config.text.select = description.select;
 }
