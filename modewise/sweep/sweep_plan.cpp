@@ -26,6 +26,7 @@ struct Choice {
 struct Axis {
   std::string name;
   std::vector<Choice> choices;
+  std::string key = {};  // whose values are the labels; "" for named choices
 };
 
 /// Settings of the runs that have, of each axis with a list, a choice in that list.
@@ -64,6 +65,7 @@ Axis read_axis(const TomlReader& reader, const toml::table& table) {
   if (values != nullptr) {
     const std::string key = reader.text(table, "key");
     require(!key.empty(), ErrorKind::config, "{}: axis '{}' has values but no key", here, out.name);
+    out.key = key;
     for (const toml::node& one : *values)
       out.choices.push_back({reader.assigned(one), {key + "=" + reader.assigned(one)}});
   } else {
@@ -183,7 +185,8 @@ std::string key_of(const std::string& setting) {
   return setting.substr(0, setting.find('='));
 }
 
-/// Throws a config error unless each key of an axis is set by this axis alone (groups refine choices).
+/// Throws a config error unless each key of an axis is set by this axis alone (groups and --set refine named
+/// choices).
 void require_true_labels(const std::vector<Axis>& axes, const std::vector<std::string>& last,
                          const std::string& path) {
   std::map<std::string, const Axis*> owners;  // of a key
@@ -198,10 +201,10 @@ void require_true_labels(const std::vector<Axis>& axes, const std::vector<std::s
             path, owner->second->name, axis.name, key_of(setting));
       }
   for (const std::string& setting : last)
-    if (const auto owner = owners.find(key_of(setting)); owner != owners.end())
-      fail(ErrorKind::config,
-           "{}: --set {} would override the axis '{}', whose labels would be false: edit the axis", path,
-           setting, owner->second->name);
+    for (const Axis& axis : axes)
+      require(axis.key != key_of(setting), ErrorKind::config,
+              "{}: --set {} would override the axis '{}', whose labels would be false: edit the axis", path,
+              setting, axis.name);
 }
 
 /// Throws a config error if settings replace the seeds of the sweep.

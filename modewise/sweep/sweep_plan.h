@@ -88,8 +88,8 @@ struct SweepOverrides {
 
 /// `tasks`: the known tasks; the first is the default. Config errors with file and line for an invalid sweep,
 /// for grids of more than kMaxRuns runs, and for metrics of the test split; the runs themselves check the
-/// settings. Errors also for settings that would make a label false: a key of two axes, a key of an axis in
-/// --set, and train.seed.
+/// settings. Errors also for settings that would make a label false: a key of two axes, the key of an axis's
+/// values in --set, and train.seed.
 SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>& tasks,
                           const SweepOverrides& overrides = {});
 
