@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/sweep/search.h"
 #include "modewise/tasks/forecasting/backtest.h"
 #include "modewise/tasks/registry.h"
 #include "modewise/tasks/run/commands.h"
@@ -66,6 +67,9 @@ Result train(const json& request) {
   take(request, "inputs", training.inputs);
   if (training.resume.empty()) return tasks::run_training(task_in(request), training);
   const tasks::TaskSpec& task = tasks::task_to_resume(training.resume);
+  require(training.assignments.empty() || !sweep::holds_search(training.resume), ErrorKind::usage,
+          "settings have no effect: the search in {} continues with the settings that it was started with",
+          training.resume);
   const auto searched = tasks::resume_search(task, training.resume, string_of(request, "program"));
   return searched ? *searched : tasks::run_training(task, training);
 }

@@ -204,6 +204,8 @@ def test_a_resumed_search_takes_no_other_option(option, chosen, tmp_path):
     (tmp_path / "auto").mkdir()
     (tmp_path / "auto" / "request.json").write_bytes((whole / "auto" / "request.json").read_bytes())
     fails(2, "has no effect: --resume continues the search in", arguments=["train", "forecast", "--resume", tmp_path, option])
+    with pytest.raises(errors.UsageError, match="settings have no effect: the search in"):
+        tasks.resume(tmp_path, {"train.epochs": 3})
 
 
 @pytest.mark.parametrize(("options", "words"), [
