@@ -51,11 +51,13 @@ TEST(ForecastSplits, AreEarlierOriginsOfSmallTables) {
 }
 
 TEST(ForecastRefit, ValidatesOnTheLastRows) {
-  EXPECT_THAT(forecast_refit(simulated(300, 2)),
-              ElementsAre("data.split=ratio", "data.split_ratios=0.900000,0.100000,0.000000"));
+  EXPECT_THAT(
+      forecast_refit(simulated(300, 2)),
+      ElementsAre("data.split=ratio", "data.split_dates=", "data.split_ratios=0.900000,0.100000,0.000000"));
   // 15,000 rows, of which the split uses 14,400: 2,880 for validation.
-  EXPECT_THAT(forecast_refit(simulated(15000, 2, {"data.split=ett_hour"})),
-              ElementsAre("data.split=ratio", "data.split_ratios=0.808000,0.192000,0.000000"));
+  EXPECT_THAT(
+      forecast_refit(simulated(15000, 2, {"data.split=ett_hour"})),
+      ElementsAre("data.split=ratio", "data.split_dates=", "data.split_ratios=0.808000,0.192000,0.000000"));
   // Fractions without an exact decimal still add up to 1.
   const std::string thirds =
       forecast_splits(simulated(300, 2, {"data.split_ratios=0.8333333,0.0833333,0.0833334"})).at(0);
