@@ -14,6 +14,7 @@
 
 #include "cli/commands.h"
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
 #include "modewise/core/standard_streams.h"
 #include "modewise/data/document_text.h"
@@ -96,16 +97,15 @@ Json json_of(const TokenizeOptions& options, const Tokenizer& tokenizer, size_t 
   return json;
 }
 
-/// The text of a file as training reads it; of standard input the bytes after a byte order mark.
+/// The text of a file; of standard input the bytes after a byte order mark.
 std::string text_of(const TokenizeOptions& options) {
   const std::string& path = options.paths.front();
-  const std::string bytes = read_text(path);
+  const std::string bytes = read_text(path), ending = std::filesystem::path(path).extension().string();
   if (path == "-") return bytes;
-  std::vector<std::string> notes;
-  const data::DocumentText text(std::as_bytes(std::span(bytes)), path, options.text.allow_binary, notes);
-  for (const std::string& note : notes) spdlog::info("{}", note);
-  require(!text.is_json_lines(), ErrorKind::usage,
+  require(ending != ".jsonl" && ending != ".ndjson", ErrorKind::usage,
           "{}: the texts of JSON lines are tokenized into a file: --out FILE.safetensors", path);
+  std::vector<std::string> notes;  // on how training reads the file, which is shown as it is
+  const data::DocumentText text(std::as_bytes(std::span(bytes)), path, options.text.allow_binary, notes);
   return std::string(text.text());
 }
 

@@ -302,9 +302,9 @@ TEST(TokenFile, IsBuiltOfDocuments) {
   EXPECT_THAT(ids, ElementsAre(3, 8));
   EXPECT_NO_THROW(file.read(4, 0, ids.data()));
   const std::pair<int64_t, int64_t> wrong[] = {{-1, 1}, {0, -1}, {3, 2}};
-  for (const auto& [begin, count] : wrong)
-    EXPECT_EQ(error_of(ErrorKind::internal, [&] { file.read(begin, count, ids.data()); }),
-              fmt::format("tokens {} … {} of 4 requested", begin, begin + count));
+  for (const auto& one : wrong)
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { file.read(one.first, one.second, ids.data()); }),
+              fmt::format("tokens {} … {} of 4 requested", one.first, one.first + one.second));
   const ScratchFolder folder;
   file.write(folder.path("t.safetensors"));
   const io::SafetensorsFile stored(folder.path("t.safetensors"));

@@ -262,6 +262,9 @@ TEST(SequenceAttention, ComputesTheseSharesOfTheWeights) {
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 16.0 * (512 + 16) / 65536);
   options.type = "reformer", options.own["chunk"] = 16, options.own["rounds"] = 2;
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 2.0 * 32 / 256);
+  options.tokens = 100;  // ⌈100 / 16⌉ = 7 pairs of buckets
+  EXPECT_DOUBLE_EQ(sequence_constructor("reformer").beside(options, 64),
+                   2.0 * 7 * 64 * static_cast<double>(options.width));
   options.type = "full";
   EXPECT_DOUBLE_EQ(weight_share(options, 256), 1);
 }

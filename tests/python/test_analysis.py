@@ -74,6 +74,7 @@ def test_projections_of_a_matrix(tmp_path):
     ask = lambda m: 0.5**-2 * 3**(m - 1) * 3 * np.log(24 / result["delta"]) / np.log(2 * m)
     assert result["delta"] == pytest.approx(0.05 / 24) and result["asked"] == pytest.approx([ask(1), ask(2)])
     assert [row["rows"] for row in result["rows"]] == [16, 32, 64] and result["rows"][1]["truncated"] < 1e-12
+    assert json.loads(ok(*arguments[:-1], 1, "--json").stdout)["projections"]["rows"]
     text = ok(*arguments).stdout
     assert f"Lemma B.1, as printed, requires {int(np.ceil(ask(1)))} (vector), {int(np.ceil(ask(2)))} (4 × 6) rows" in text
 
@@ -370,15 +371,15 @@ def test_the_shipped_sweeps_of_Adrenal_train(tmp_path):
 
 def test_other_data_are_explained_in_the_scale_of_the_training(runs, tmp_path):
     table = [line.split(",") for line in (runs / "small.csv").read_text().splitlines()]
-    larger = [[row[0], *(str(10 * float(cell)) for cell in row[1:])] for row in table[1:]]
-    (tmp_path / "larger.csv").write_text("\n".join(",".join(row) for row in [table[0], *larger]) + "\n")
     effects = {}
-    for name, data in (("same", runs / "small.csv"), ("larger", tmp_path / "larger.csv")):
-        ok("explain", runs / "dlinear", "--data", data, "--split", "validation", "--out", tmp_path / name)
-        influences = json.loads((tmp_path / name / "explain.json").read_text())["influence"]
-        effects[name] = np.concatenate([one["effect"] for one in influences])
-    assert effects["same"].max() > 0
-    np.testing.assert_allclose(effects["larger"], 10 * effects["same"], rtol=1e-3)  # a linear model
+    for factor in (2, 20):
+        rows = [[row[0], *(str(factor * float(cell)) for cell in row[1:])] for row in table[1:]]
+        (tmp_path / f"{factor}.csv").write_text("\n".join(",".join(row) for row in [table[0], *rows]) + "\n")
+        ok("explain", runs / "dlinear", "--data", tmp_path / f"{factor}.csv", "--out", tmp_path / str(factor))
+        influences = json.loads((tmp_path / str(factor) / "explain.json").read_text())["influence"]
+        effects[factor] = np.concatenate([one["effect"] for one in influences])
+    assert effects[2].max() > 0
+    np.testing.assert_allclose(effects[20], 10 * effects[2], rtol=1e-3)  # a linear model
 
 
 @pytest.mark.parametrize("command, name", [(["language"], "language_modeling"), (["caption"], "captioning"),

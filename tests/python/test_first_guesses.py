@@ -73,6 +73,11 @@ def test_help_shows_defaults():
     assert "(data.path)" in text  # no default
 
 
+def test_help_names_a_positional_once():
+    for option in ("-h", "--help"):
+        assert sum(line.startswith("  text ") for line in ok("tokenize", option).stdout.splitlines()) == 1
+
+
 def test_config_show_prints_sections_and_ranges():
     text = ok("config", "show", "--section", "train.optimizer", "--help-text").stdout
     assert text.startswith("[train.optimizer]\n") and "[train]" not in text

@@ -285,6 +285,14 @@ def test_newer_data_of_a_panel_in_another_unit_are_refused(tmp_path):
     assert "unit" not in ok("predict", run, "--data", tmp_path / "new.csv").stderr
 
 
+def test_rows_for_the_lookback_are_counted(tmp_path):
+    text = "\n".join(["date,value", *(f"{day:%Y-%m-%d},{i}" for i, day in enumerate(DAYS)), ""])
+    run = trained(tmp_path, text)
+    (tmp_path / "new.csv").write_text("\n".join(text.splitlines()[:4]) + "\n")
+    result = modewise("predict", run, "--data", tmp_path / "new.csv")
+    assert result.returncode == 65 and "3 rows, but the model's lookback is 4 rows" in result.stderr
+
+
 @pytest.mark.parametrize("last", [1234567929, 12345814.75, 0.5, 285.25])
 def test_a_forecast_has_the_digits_of_its_series(last, tmp_path):
     text = "\n".join(["date,value", *(f"{day:%Y-%m-%d},{last - 59 + i!r}" for i, day in enumerate(DAYS)), ""])

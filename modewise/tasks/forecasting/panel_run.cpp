@@ -22,6 +22,7 @@
 #include "modewise/models/forecasting/cost.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/forecasting/panel_members.h"
 #include "modewise/tasks/forecasting/task.h"

@@ -16,6 +16,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/models/language_modeling/text_generation.h"
 #include "modewise/nn/layers/evaluation_mode.h"
+#include "modewise/tasks/language_modeling/scores.h"
 #include "modewise/train/loop/task.h"
 
 namespace modewise::tasks {

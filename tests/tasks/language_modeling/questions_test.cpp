@@ -195,6 +195,11 @@ TEST_F(QuestionFiles, AGroupOfInstalledTasksIsThePapersTable) {
             "--tasks xxxx");
 }
 
+TEST_F(QuestionFiles, ATaskNamesItsData) {
+  const std::string file = write("t.toml", "kind = \"generate\"\ncontext = \"{q}\"\n");
+  EXPECT_EQ(error_of(ErrorKind::config, [&] { load_questions(file); }), file + ": data must be a JSONL file");
+}
+
 TEST_F(QuestionFiles, AnAnswerEndsBeforeAStopText) {
   const LanguageSource source = small_model();
   write("q.jsonl", R"({"q": "a b", "a": "x"})");

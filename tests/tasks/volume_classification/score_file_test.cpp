@@ -8,6 +8,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
+#include "tests/error_of.h"
 
 namespace modewise::tasks {
 namespace {
@@ -34,6 +35,12 @@ TEST(ScoreFile, IsWrittenReadAndNamedAsMedMnistDoes) {
   EXPECT_EQ(again.classes, table.classes);
   EXPECT_EQ(again.scores, table.scores);
   EXPECT_TRUE(format_scores(table).starts_with("0,"));
+  write_file_atomically(path, std::string_view("0,0.25,0.75\n1,1,0\n"));
+  EXPECT_EQ(read_scores(path).classes, 2);
+  EXPECT_EQ(read_scores(path).scores, (std::vector<double>{0.25, 0.75, 1, 0}));
+  write_file_atomically(path, std::string_view("0,0.5\n1,1\n"));
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { read_scores(path); }),
+              HasSubstr("(at least 2), got 2 columns"));
   write_file_atomically(path, std::string_view("0,0.5,0.5\n1,0.5,oops\n"));
   try {
     read_scores(path);
