@@ -42,8 +42,8 @@ enum class KeptWeights {
 LoadedLanguageModel load_language_model(const std::filesystem::path& path, const AdjustConfig& adjust = {},
                                         KeptWeights kept = KeptWeights::float32);
 
-/// The config of such a path, without tokenizer and weights, except that a tied output layer is compared with the
-/// embedding. Errors as for load_language_model.
+/// The config of such a path, without tokenizer and weights, except that a tied output layer is compared with
+/// the embedding. Errors as for load_language_model.
 LanguageModelConfig load_language_model_config(const std::filesystem::path& path);
 
 /// The folder of config.json for a folder of load_language_model: `path` or its subfolder `model`; empty for

@@ -103,7 +103,8 @@ void ImageClassificationRun::make_model(Purpose purpose) {
   if (purpose != Purpose::open) join();
   auto* vit = dynamic_cast<models::VisionTransformer*>(model_.get());
   if (purpose == Purpose::open || vit == nullptr || config.model.vit.from.empty()) return;
-  for (const std::string& note : vit->take_weights(config.model.vit.from, set_.classes)) spdlog::warn("{}", note);
+  for (const std::string& note : vit->take_weights(config.model.vit.from, set_.classes))
+    spdlog::warn("{}", note);
 }
 
 void ImageClassificationRun::finish(nlohmann::ordered_json& metrics) {
