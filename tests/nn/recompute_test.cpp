@@ -39,5 +39,22 @@ TEST(Recomputed, PassesOverABlockWhoseResultIsNotUsed) {
   EXPECT_FALSE(x.grad().defined());
 }
 
+TEST(Recomputed, RunsAgainIfParametersAloneNeedAGradient) {
+  Weights weights;
+  int64_t calls = 0;
+  const auto block = [&](const at::Tensor& in) {
+    ++calls;
+    return in * weights.used;
+  };
+  const at::Tensor x = at::tensor({7.0, 11.0});
+  recomputed(x, weights, block).sum().backward();
+  EXPECT_EQ(calls, 2);
+  EXPECT_TRUE(weights.used.grad().equal(x));
+  weights.used.requires_grad_(false);
+  weights.unused.requires_grad_(false);
+  EXPECT_FALSE(recomputed(x, weights, block).requires_grad());
+  EXPECT_EQ(calls, 3);
+}
+
 }  // namespace
 }  // namespace modewise::nn
