@@ -72,7 +72,7 @@ STAGES = {
     "report": [program("report_test"), python("test_report", "test_reproduce")],
     "sweep": [program("sweep_test", "*{word}*"), program("sweep_test"), python("test_sweep_launchers", "test_reproduce"),
               python("test_panel_search", "test_auto")],
-    "tasks": [program("tasks_test", "*{word}*"), program("tasks_test"), python("test_cli", "test_forecast_baselines", "test_panels"),
+    "tasks": [program("tasks_test", "*{word}*"), program("tasks_test"), python("test_cli", "test_forecast_baselines", "test_panels", "test_table_forms"),
               python("test_text_task", "test_image_classification", "test_series_classification", "test_captioning", "test_segmentation",
                      "test_generate", "test_language_modeling", "test_class_ensembles"),
               python("test_future_covariates", "test_panel_covariates", "test_no_test", "test_run_folder", "test_seasonal_intervals")],

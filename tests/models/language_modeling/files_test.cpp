@@ -281,7 +281,7 @@ TEST_F(DamagedFolder, ArchitecturesThatAreNotRead) {
   EXPECT_THAT(error_with([](Json& j) {
                 j["layer_types"] = {"full_attention", "sliding_attention"};
               }),
-              HasSubstr("layer_types mixes"));
+              HasSubstr("layer_types mixes attention types (sliding_attention)"));
   EXPECT_THAT(error_with([](Json& j) {
                 j["modewise"] = {{"attention", {{"form", "pooled"}}}};
               }),
