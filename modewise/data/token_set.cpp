@@ -85,33 +85,29 @@ void deal_documents(const DocumentConfig& config, const TokenFile& file, TokenSe
   take(set.test, train + validation, test);
 }
 
-/// Hash of the tokens of each document.
-std::vector<std::string> document_hashes(const TokenPart& part) {
-  std::vector<std::string> hashes;
-  std::vector<int64_t> ids;
-  for (const TokenSpan& document : part.spans) {
-    ids.resize(static_cast<size_t>(document.size()));
-    part.file->read(document.begin, document.size(), ids.data());
-    hashes.push_back(content_hash(std::as_bytes(std::span(ids))));
-  }
-  return hashes;
+std::string document_hash(const TokenPart& part, const TokenSpan& document) {
+  std::vector<int64_t> ids(static_cast<size_t>(document.size()));
+  part.file->read(document.begin, document.size(), ids.data());
+  return content_hash(std::as_bytes(std::span(ids)));
 }
 
-/// Warns of test documents that are documents of the other splits.
+/// Warns of test documents that are documents of the other splits. Those of other lengths are not read.
 void warn_of_copies(TokenSet& set) {
-  if (set.test.spans.empty()) return;
+  std::set<int64_t> sizes;
+  for (const TokenSpan& document : set.test.spans) sizes.insert(document.size());
   std::set<std::string> known;
   for (const TokenPart* part : {&set.train, &set.validation})
-    for (std::string& hash : document_hashes(*part)) known.insert(std::move(hash));
-  const std::vector<std::string> tested = document_hashes(set.test);
-  const auto copies =
-      std::ranges::count_if(tested, [&](const std::string& hash) { return known.contains(hash); });
+    for (const TokenSpan& document : part->spans)
+      if (sizes.contains(document.size())) known.insert(document_hash(*part, document));
+  const auto copies = std::ranges::count_if(set.test.spans, [&](const TokenSpan& document) {
+    return known.contains(document_hash(set.test, document));
+  });
   if (copies > 0)
     set.warnings.push_back(
         fmt::format("{}: {} of the {} test documents {} identical to documents of the training or validation "
                     "split, which "
                     "makes its results too good",
-                    set.source, copies, tested.size(), is_or_are(copies)));
+                    set.source, copies, set.test.spans.size(), is_or_are(copies)));
 }
 
 /// The split of an entry of a folder: a folder test, a file test.txt or wiki.test.tokens; nothing: none.

@@ -72,7 +72,7 @@ class Table {
     bool rule_above = false;
   };
   std::vector<std::vector<bool>> best() const;
-  /// Of rows with numbers in a column, those with its best value.
+  /// The rows with the best value of a column, in which each of `rows` has a number.
   std::vector<size_t> best_of(const std::vector<size_t>& rows, size_t column) const;
   std::vector<bool> number_columns() const;
 

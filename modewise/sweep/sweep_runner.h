@@ -55,9 +55,8 @@ Shares share_cores(int64_t jobs, int64_t threads);
 
 /// Runs the unfinished runs, and waits for those of other sweeps. A stop signal (core/stop_signal.h) is
 /// forwarded to the children, which save and end before this returns. A failed run is reported and does not
-/// end the others. Errors: config if a run in `out` has other settings than the plan's, a finished one other
-/// data than its files hold now, or `only` has an
-/// unknown name; cannot_create, io.
+/// end the others. Errors: config if a run in `out` has other settings than the plan's, if a finished one was
+/// trained on other data than its files have now, or if `only` has an unknown name; cannot_create, io.
 SweepOutcome run_sweep(const SweepPlan& plan, const SweepOptions& options);
 
 /// The finished runs in `out`, without starting any; errors as run_sweep.

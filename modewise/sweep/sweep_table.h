@@ -24,7 +24,7 @@ struct SweepRow {
 /// Reads metrics.json of the finished runs. Data error if one is damaged.
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outcome);
 
-/// Config error if finished runs lack a metric, in all of them, with the names of those that they have.
+/// Config error for a metric that no finished run has; it names those that exist.
 void require_metrics(const SweepPlan& plan, const SweepOutcome& outcome, const std::vector<SweepRow>& rows);
 
 /// Columns: axes, finished seeds, metrics; the best value of each metric is marked, among the rows with the

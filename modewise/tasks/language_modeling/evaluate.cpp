@@ -330,8 +330,8 @@ std::vector<ShortOption> language_evaluate_options() {
 }
 
 Result evaluate_language_model(const EvaluateRequest& request) {
-  const LanguageEvaluation wanted = evaluation_of(request);
-  LanguageEvaluateOptions measure = wanted.measure;
+  LanguageEvaluation wanted = evaluation_of(request);
+  LanguageEvaluateOptions& measure = wanted.measure;
   const LanguageSource source = open_language_source(request.run, measure.tokenizer, measure.bos);
   const bool other = wanted.passkey || !wanted.tasks.empty();
   const bool asked = !measure.conventions.empty() || !measure.lengths.empty() || !measure.changes.empty();
@@ -340,9 +340,7 @@ Result evaluate_language_model(const EvaluateRequest& request) {
           "{} was trained on key-value recall: it cannot be evaluated on text", source.name);
   if (measure.conventions.empty() && !other && !recall && (asked || !source.run))
     measure.conventions = {"sliding"};
-  LanguageEvaluation effective = wanted;
-  effective.measure = measure;
-  refuse_without_effect(effective, request);
+  refuse_without_effect(wanted, request);
   Json result = {{"model", source.name}};
   if (!asked && source.run && !other) result["own"] = own_figures(source, request, measure);
   if (recall && asked) result["recall"] = evaluate_recall(source, measure);

@@ -10,13 +10,8 @@
 namespace modewise::tasks {
 namespace {
 
-const Field* find(const Fields& fields, std::string_view path) {
-  const auto found = std::ranges::find(fields.list(), path, &Field::path);
-  return found == fields.list().end() ? nullptr : &*found;
-}
-
 bool differs(const Field& field, const Fields& usual) {
-  return Fields::value_text(field) != Fields::value_text(*find(usual, field.path));
+  return Fields::value_text(field) != Fields::value_text(*find_field(usual, field.path));
 }
 
 bool lies_in(std::string_view path, std::string_view key) {
@@ -37,6 +32,11 @@ std::string advice(const DependentSetting& row, const Field& needed) {
 
 }  // namespace
 
+const Field* find_field(const Fields& fields, std::string_view path) {
+  const auto found = std::ranges::find(fields.list(), path, &Field::path);
+  return found == fields.list().end() ? nullptr : &*found;
+}
+
 std::span<const DependentSetting> training_dependents() {
   static const DependentSetting rows[] = {
       {"train.schedule.min_ratio", "train.schedule.name", {"cosine"}},
@@ -54,7 +54,7 @@ std::span<const DependentSetting> training_dependents() {
 void refuse_idle(const Fields& fields, const Fields& usual, std::span<const DependentSetting> rows,
                  const std::string& source) {
   for (const DependentSetting& row : rows) {
-    const Field* const needed = find(fields, row.needs);
+    const Field* const needed = find_field(fields, row.needs);
     if (needed == nullptr || has_effect(row, *needed, usual)) continue;
     for (const Field& field : fields.list())
       require(!lies_in(field.path, row.key) || !differs(field, usual), ErrorKind::config,

@@ -17,6 +17,9 @@ struct DependentSetting {
   std::vector<std::string> values = {};  // those with which it has an effect; empty: all but the default
 };
 
+/// The field of a path; nullptr if there is none.
+const Field* find_field(const Fields& fields, std::string_view path);
+
 /// Those of every training.
 std::span<const DependentSetting> training_dependents();
 

@@ -11,14 +11,10 @@
 #include "modewise/core/file.h"
 #include "modewise/core/toml_paths.h"
 #include "modewise/models/saved_config.h"
+#include "modewise/tasks/run/idle_settings.h"
 
 namespace modewise::tasks {
 namespace {
-
-const Field* find_field(const Fields& fields, const std::string& path) {
-  const auto found = std::ranges::find(fields.list(), path, &Field::path);
-  return found == fields.list().end() ? nullptr : &*found;
-}
 
 /// The preset of a key, under its current or an earlier name; nullptr for other keys.
 const Field* find_preset(const Fields& fields, const std::string& key) {

@@ -90,16 +90,16 @@ void start_from(const TextTaskConfig& config, Model& model, const Make& make, co
   for (const std::string& note : notes) spdlog::info("{}: {}", config.model.from, note);
 }
 
-/// Whether a sample may have more than `room` tokens; an ASCII text has one for each byte at most, and one
+/// Whether a sample may have more than `limit` tokens; an ASCII text has one for each byte at most, and one
 /// for the space that some tokenizers prepend.
-bool may_be_cut(const data::TextSet& set, int64_t sample, int64_t room) {
+bool may_be_cut(const data::TextSet& set, int64_t sample, int64_t limit) {
   const auto i = static_cast<size_t>(sample);
   int64_t max_tokens = 0;
   for (const std::string_view text : {set.first[i], set.pairs() ? set.second[i] : std::string_view()}) {
     if (!std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
     max_tokens += std::ssize(text) + 1;
   }
-  return max_tokens > room;
+  return max_tokens > limit;
 }
 
 }  // namespace
