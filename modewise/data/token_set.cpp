@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
