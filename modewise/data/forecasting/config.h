@@ -91,7 +91,7 @@ struct ForecastDataConfig {
   std::string delimiter;             // one character or "tab"; "": detected
   std::string header = "auto";       // auto, yes, no: whether the first row of a CSV file names the columns
   int64_t header_rows = 1;           // rows of a CSV file that name the columns together
-  NumberMarks marks;
+  NumberMarks marks = {};
   std::vector<std::string> skip_lines;     // lines of a CSV file to skip: "2", "1-4"
   std::vector<std::string> missing_texts;  // further texts for missing values
   std::vector<double> missing_values;      // numbers for missing values, such as -9999

@@ -30,7 +30,7 @@ struct SampleColumns {
   /// auto: a nameless column, one named id, index or sample …, or a running number | none | NAMES.
   std::vector<std::string> index = {"auto"};
   std::string header = "auto";  // auto | yes | no: whether the first row has names
-  NumberMarks marks;
+  NumberMarks marks = {};
 
   bool finds_index() const { return index == std::vector<std::string>{"auto"}; }
 };
