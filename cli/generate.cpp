@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
@@ -24,6 +26,21 @@ std::string prompt_of(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
   require(options.prompt.empty(), ErrorKind::usage, "--prompt and --prompt-file are exclusive: give one");
   return read_text(options.prompt_file);
+}
+
+/// The options that sample as the model's generation_config.json says, where `used` differs.
+std::vector<std::string> unused_sampling(const models::SamplingConfig& file,
+                                         const models::SamplingConfig& used) {
+  std::vector<std::string> out;
+  const auto add = [&](const char* option, auto wanted, auto has) {
+    if (wanted != has) out.push_back(fmt::format("{} {}", option, wanted));
+  };
+  add("--temperature", file.temperature, used.temperature);
+  add("--top-k", file.top_k, used.top_k);
+  add("--top-p", file.top_p, used.top_p);
+  add("--min-p", file.min_p, used.min_p);
+  add("--repetition-penalty", file.repetition_penalty, used.repetition_penalty);
+  return out;
 }
 
 double rate(size_t tokens, double seconds) {
@@ -53,6 +70,9 @@ void generate(const Program& program, const GenerateOptions& options) {
   const models::LoadedLanguageModel loaded = options.model.load();
   require(loaded.tokenizer != nullptr, ErrorKind::usage,
           "{} has no tokenizer: set --tokenizer (\"bytes\" for a byte-level model)", options.model.model);
+  if (const auto unused = unused_sampling(loaded.sampling, options.generation.sampling); !unused.empty())
+    spdlog::info("the sampling options of the model's generation_config.json are not used: {}",
+                 fmt::join(unused, " "));
   const bool stream = !program.json();
   if (stream && options.echo) write_text(prompt);
   models::GenerationConfig generation = options.generation;
@@ -106,6 +126,14 @@ void add_generate(Program& program) {
   command
       ->add_option("--top-p", sampling.top_p,
                    "nucleus sampling: smallest set of tokens with this probability")
+      ->capture_default_str();
+  command
+      ->add_option("--min-p", sampling.min_p,
+                   "sample from the tokens with at least this share of the largest probability")
+      ->capture_default_str();
+  command
+      ->add_option("--repetition-penalty", sampling.repetition_penalty,
+                   "lower the logits of tokens of the text so far: above 1 against repetitions; 1: none")
       ->capture_default_str();
   command->add_option("--seed", sampling.seed, "seed of the sampling")->capture_default_str();
   command->add_option("--stop", options.generation.stop, "stop before this text; repeatable")

@@ -141,7 +141,7 @@ ALLOWED = [
     ("data.RealData.BeijingAir*", "no data/order3", no_data("order3/beijing-air")),
     ("data.RealData.Era5IsAGrid", "no data/order3", no_data("order3/era5_t2m_uk_2019-03.npy")),
     ("data.RealData.*", "no data/forecasting", no_data("forecasting")),
-    ("data.RealPictures.OfCifarAreAllThere", "no data/cifar-10-batches-bin", no_data("cifar-10-batches-bin")),
+    ("data.RealImages.OfCifarAreAllThere", "no data/cifar-10-batches-bin", no_data("cifar-10-batches-bin")),
     ("data.RealScenes.*", "no data/multispectral", no_data("multispectral")),
 ]  # fmt: skip
 

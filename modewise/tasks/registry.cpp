@@ -37,6 +37,20 @@ const TaskSpec* owner_of(const fs::path& data) {
   return found == task_specs().end() ? nullptr : *found;
 }
 
+/// Runs and pretrained models have texts and tables that are not data.
+void refuse_models(const fs::path& folder) {
+  const auto has = [&](const char* name) { return fs::exists(folder / name); };
+  require(!(has("manifest.json") && has("config.toml")), ErrorKind::no_input,
+          "expected data, got a run folder: {}", folder.string());
+  const bool weights =
+      has("model.safetensors") || has("model.safetensors.index.json") || has("pytorch_model.bin");
+  require(
+      !(has("config.json") && weights), ErrorKind::no_input,
+      "expected data, got the folder of a pretrained model: {} (training continues it with 'train language "
+      "--data TEXT --init FOLDER' or 'train text --data TEXTS --from FOLDER')",
+      folder.string());
+}
+
 }  // namespace
 
 const std::vector<const TaskSpec*>& task_specs() {
@@ -89,6 +103,7 @@ void require_shares(const TaskSpec& kind, const char* verb) {
 }
 
 const TaskSpec& task_of_data(const fs::path& path) {
+  refuse_models(path);
   if (const TaskSpec* kind = owner_of(path)) return *kind;
   const TaskSpec* kind = nullptr;
   if (fs::is_directory(path))

@@ -8,6 +8,7 @@ using namespace modewise::io;
 FUZZ_TARGET(language_config) {
   const std::string_view text = input_text(data, size);
   survive([&] { models::parse_special_ids(text, "config.json"); });
+  survive([&] { models::parse_sampling(text, "generation_config.json"); });
   return survive([&] {
     const models::LanguageModelConfig config = models::parse_language_json(text, "config.json");
     const std::string written = models::format_language_json(config, "float32");

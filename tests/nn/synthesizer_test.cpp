@@ -187,10 +187,26 @@ TEST_P(AttentionEntries, GiveMaskedTokensNoWeightAndTheRestWhatIsLeft) {
   if (GetParam().name.starts_with("additive") || GetParam().name == "mixture-printed")
     return;  // not a single softmax
   const Weights masked = [&](const Parts& p, const at::Tensor& input, int64_t head) {
-    const at::Tensor kept = GetParam().weights(p, input, head) * mask.flatten(1).unsqueeze(1).to(at::kDouble);
+    const at::Tensor valid = mask.unsqueeze(-1).to(at::kDouble);
+    const at::Tensor kept = GetParam().weights(p, input * valid, head) * valid.flatten(1).unsqueeze(1);
     return kept / kept.sum(-1, true);
   };
-  EXPECT_LT(largest_difference(attention->forward(x, mask), by_formula(parts, x, masked)), 1e-12);
+  EXPECT_LT(largest_difference(attention->forward(x, mask).index({mask}),
+                               by_formula(parts, x, masked).index({mask})),
+            1e-12);
+}
+
+TEST_P(AttentionEntries, IgnoreTheValuesUnderAMask) {
+  const auto attention = make(GetParam().name);
+  const at::Tensor x = at::randn({2, kHeight, kWidth, kChannels}, at::kDouble);
+  const at::Tensor mask = at::rand({2, kHeight, kWidth}).gt(0.3);
+  const at::Tensor other = x.masked_fill(mask.logical_not().unsqueeze(-1), 1e3);
+  const auto valid = [&](const at::Tensor& tokens) { return attention->forward(tokens, mask).index({mask}); };
+  EXPECT_TRUE(at::equal(valid(other), valid(x)));
+  const auto rows = [&](const at::Tensor& tokens) {
+    return attention->full_matrix(tokens, mask).transpose(1, 2).index({mask.flatten(1)});
+  };
+  EXPECT_TRUE(at::equal(rows(other), rows(x)));
 }
 
 TEST_P(AttentionEntries, HaveTheGradientsOfTheirFormula) {

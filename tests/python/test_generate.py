@@ -59,6 +59,36 @@ def test_seeds_and_threads():
     assert ok(*arguments, "--seed", 7, "--echo").stdout == "One day" + first
 
 
+@pytest.mark.parametrize("penalty", [1.0, 1.3, 0.7])
+def test_repetition_penalties_are_those_of_transformers(penalty, tmp_path):
+    """Greedily; the penalty changes the text, and counts prompt and begin token."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    folder = small_folder(tmp_path / "m", bos_token_id=256, eos_token_id=257)
+    prompt = "abcabc"
+    run = ["generate", folder, "--tokenizer", "bytes", "--prompt", prompt, "--tokens", 40, "--temperature", 0, "--ignore-eos", "--json"]
+    result = json.loads(ok(*run, "--repetition-penalty", penalty).stdout)
+    ids = torch.tensor([[256, *prompt.encode()][-result["prompt_tokens"]:]])
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    theirs = model.generate(ids, max_new_tokens=40, do_sample=False, repetition_penalty=penalty, eos_token_id=None, pad_token_id=0)
+    assert result["ids"] == theirs[0, ids.shape[1]:].tolist()
+    assert (penalty == 1) == (result["ids"] == json.loads(ok(*run).stdout)["ids"])
+
+
+def test_sampling_of_generation_config_is_named_where_it_differs(tmp_path):
+    folder = small_folder(tmp_path / "m")
+    run = ["generate", folder, "--tokenizer", "bytes", "--prompt", "a", "--tokens", 3, "--json"]
+    note = "the sampling options of the model's generation_config.json are not used: "
+    for config, options, noted in [({"do_sample": True, "temperature": 0.6, "top_p": 0.9}, [], "--temperature 0.6 --top-p 0.9"),
+                                   ({"do_sample": True, "temperature": 0.6, "top_k": 20, "min_p": 0.1}, ["--temperature", 0.6, "--top-k", 20], "--min-p 0.1"),
+                                   ({"temperature": 0.6, "repetition_penalty": 1.1}, [], "--repetition-penalty 1.1"),
+                                   ({"do_sample": True, "temperature": None, "eos_token_id": 257}, [], None), ({}, [], None)]:
+        (folder / "generation_config.json").write_text(json.dumps(config))
+        stderr = ok(*run, *options).stderr
+        assert (note + noted + "\n" in stderr) if noted else note not in stderr
+    (folder / "generation_config.json").write_text('{"do_sample": true, "temperature": "hot"}')
+    fails(65, "generation_config.json", "temperature", "hot", arguments=run)
+
+
 @needs_stories
 def test_a_text_beyond_the_training_length_is_noted():
     """That of the model is 512 tokens."""
@@ -127,6 +157,8 @@ def test_what_cannot_be_done_is_said(tmp_path):
     fails(1, "of memory are free", "--attention summary", arguments=[*run, "--tokens", 10**15])
     fails(2, "--prompt and --prompt-file are exclusive: give one", arguments=[*run, "--prompt-file", folder / "config.json"])
     fails(2, "top-p", arguments=[*run, "--top-p", 2])
+    fails(2, "min-p must be between 0 and 1, got 2", arguments=[*run, "--min-p", 2])
+    fails(2, "the repetition penalty must be above 0 (1: none), got 0", arguments=[*run, "--repetition-penalty", 0])
     fails(78, "is not causal", arguments=[*run, "--attention", "pooled"])
     fails(78, "smaller than the last size of attention.fold", arguments=[*run, "--attention", "summary", "--fold", "4,8", "--window", 3])
     fails(78, "exceeds 62 bits", arguments=[*run, "--attention", "summary", "--fold", "2147483647,2147483647,2147483647"])

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
+#include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::tasks {
@@ -110,6 +111,24 @@ TEST(Tasks, KnowTheirData) {
   EXPECT_EQ(task_of(folder / "own"), "text");
   folder.write("RTE/train.tsv", "index\tsentence1\tsentence2\tlabel\n");
   EXPECT_EQ(task_of(folder / "RTE"), "text");
+}
+
+TEST(Tasks, RunsAndPretrainedModelsAreNoData) {
+  const ScratchFolder folder;
+  const auto sentence = [&](const char* name) {
+    return error_of(ErrorKind::no_input, [&] { task_of_data(folder / name); });
+  };
+  for (const char* name : {"run/config.toml", "run/manifest.json", "run/metrics.csv", "bert/config.json"})
+    folder.write(name, "");
+  folder.write("bert/vocab.txt", "[PAD]\nit is a truth universally acknowledged\n");
+  EXPECT_EQ(task_of_data(folder / "bert").name, "language_modeling");
+  for (const char* weights : {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"}) {
+    folder.write("bert/" + std::string(weights), "");
+    EXPECT_THAT(sentence("bert"), testing::HasSubstr("got the folder of a pretrained model: "));
+    std::filesystem::remove(folder / "bert" / weights);
+  }
+  EXPECT_THAT(sentence("run"),
+              testing::EndsWith("expected data, got a run folder: " + (folder / "run").string()));
 }
 
 TEST(Tasks, CandidatesAreConfigsOfTheirTask) {

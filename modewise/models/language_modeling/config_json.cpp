@@ -232,6 +232,18 @@ SpecialIds parse_special_ids(std::string_view json, const std::string& source) {
   return out;
 }
 
+SamplingConfig parse_sampling(std::string_view json, const std::string& source) {
+  const nlohmann::json document = parse_config_json(json, source);
+  const JsonObject config(document, "", source);
+  SamplingConfig out = {.repetition_penalty = config.number("repetition_penalty", 1)};
+  if (!config.boolean("do_sample", false)) return out;
+  out.temperature = config.number("temperature", 1);
+  if (config.has("top_k")) out.top_k = config.integer("top_k");
+  out.top_p = config.number("top_p", 1);
+  out.min_p = config.number("min_p", 0);
+  return out;
+}
+
 std::string format_language_json(const LanguageModelConfig& given, const std::string& dtype,
                                  const SpecialIds& special) {
   const LanguageModelConfig config = given.resolved();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modewise/models/language_modeling/config.h"
+#include "modewise/models/language_modeling/sampling.h"
 
 namespace modewise::models {
 
@@ -19,6 +20,11 @@ struct SpecialIds {
 };
 /// Data errors as in parse_language_json.
 SpecialIds parse_special_ids(std::string_view json, const std::string& source);
+
+/// Sampling options of a generation_config.json: the repetition penalty and, if do_sample is true,
+/// temperature, top-k, top-p and min-p; defaults for the others. Null counts as absent. Data errors as in
+/// parse_language_json.
+SamplingConfig parse_sampling(std::string_view json, const std::string& source);
 
 /// Null counts as absent. Throws data errors that name `source` and the key: not a JSON object, an
 /// architecture other than LlamaForCausalLM (or LLaMAForCausalLM), MistralForCausalLM and our own,

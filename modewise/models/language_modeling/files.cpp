@@ -144,6 +144,8 @@ LoadedLanguageModel load_folder(const fs::path& folder, const AdjustConfig& adju
   out.folder = folder;
   LanguageModelConfig of_file = read_config(folder);
   out.special = special_of(folder);
+  if (const fs::path json = folder / kGenerationConfig; fs::exists(json))
+    out.sampling = parse_sampling(read_file(json), json.string());
   const io::SafetensorsFolder file(folder);
   const bool untied = untie_if_different(of_file, file);
   LanguageModelConfig config = of_file;

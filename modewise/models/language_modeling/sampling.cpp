@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "modewise/core/error.h"
-#include "modewise/core/integer_bounds.h"
 #include "modewise/core/random.h"
 
 namespace modewise::models {
@@ -53,23 +52,32 @@ void keep_top_p(std::vector<Candidate>& list, double p) {
   list.resize(kept);
 }
 
-}  // namespace
-
-void SamplingConfig::fields(Fields& f) {
-  f.add("temperature", temperature, "sampling temperature; 0: greedy decoding, 1: the model's distribution",
-        {.min = 0, .max = 1e6});
-  f.add("top_k", top_k, "top-k sampling: number of most likely tokens to choose from; 0: all", {.min = 0});
-  f.add("top_p", top_p,
-        "nucleus sampling: total probability of the most likely tokens to choose from; 1: all",
-        {.min = 0, .max = 1});
-  f.add("seed", seed, "random seed of sampling", {.max = kAnyInteger});
+void keep_min_p(std::vector<Candidate>& list, double p) {
+  if (p <= 0) return;
+  const double largest = std::max_element(list.begin(), list.end(), [](const auto& a, const auto& b) {
+                           return a.weight < b.weight;
+                         })->weight;
+  std::erase_if(list, [&](const Candidate& c) { return c.weight < p * largest; });
 }
+
+}  // namespace
 
 void SamplingConfig::validate() const {
   require(temperature >= 0 && std::isfinite(temperature), ErrorKind::usage,
           "the temperature must be at least 0, got {}", temperature);
   require(top_k >= 0, ErrorKind::usage, "top-k must be at least 0 (0: all), got {}", top_k);
   require(top_p >= 0 && top_p <= 1, ErrorKind::usage, "top-p must be between 0 and 1, got {}", top_p);
+  require(min_p >= 0 && min_p <= 1, ErrorKind::usage, "min-p must be between 0 and 1, got {}", min_p);
+  require(repetition_penalty > 0 && std::isfinite(repetition_penalty), ErrorKind::usage,
+          "the repetition penalty must be above 0 (1: none), got {}", repetition_penalty);
+}
+
+void penalize_repetition(std::span<float> logits, std::span<const int32_t> earlier, double penalty) {
+  const auto factor = static_cast<float>(penalty);
+  std::vector<bool> seen(logits.size());
+  for (const int32_t id : earlier) seen[static_cast<size_t>(id)] = true;
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (seen[i]) logits[i] = logits[i] < 0 ? logits[i] * factor : logits[i] / factor;
 }
 
 int64_t sample_token(std::span<const float> logits, const SamplingConfig& config, uint64_t position) {
@@ -86,6 +94,7 @@ int64_t sample_token(std::span<const float> logits, const SamplingConfig& config
   }
   keep_top_k(list, config.top_k);
   keep_top_p(list, config.top_p);
+  keep_min_p(list, config.min_p);
   double total = 0;
   for (const Candidate& c : list) total += c.weight;
   double left = uniform_at(config.seed, position) * total;

@@ -1,11 +1,10 @@
 #pragma once
-// Token sampling: temperature, top-k and nucleus (top-p) sampling. Random numbers are counter-based: a choice
-// depends only on the seed and the token's position.
+// Token sampling: repetition penalty, temperature, top-k, nucleus (top-p) and min-p sampling, in this order,
+// as in transformers. Random numbers are counter-based: a choice depends only on the seed and the token's
+// position.
 
 #include <cstdint>
 #include <span>
-
-#include "modewise/core/fields.h"
 
 namespace modewise::models {
 
@@ -14,10 +13,15 @@ struct SamplingConfig {
   int64_t top_k = 0;       // only the k most likely tokens; 0: all
   double top_p =
       1;  // nucleus sampling: then the most likely tokens with this total probability, at least one
+  double min_p = 0;               // then the tokens with at least this share of the largest probability
+  double repetition_penalty = 1;  // divides positive logits of earlier tokens, multiplies negative ones
   int64_t seed = 0;
-  void fields(Fields& fields);
   void validate() const;  // usage errors
 };
+
+/// Applies the repetition penalty of Keskar et al. 2019 (arXiv 1909.05858, section 4.1) to logits [V]: once
+/// to each id of `earlier`, all of which are below V.
+void penalize_repetition(std::span<float> logits, std::span<const int32_t> earlier, double penalty);
 
 /// Samples a token from logits [V] for position `position` of the text. Ties go to the lower id. Data error
 /// if a logit is NaN or all are −∞.

@@ -116,14 +116,14 @@ std::vector<int64_t> ids_without_token(const text::Tokenizer& tokenizer, int64_t
   return ids;
 }
 
-/// Samples the next token, never one of `excluded` unless greedily.
-text::Tokenizer::Id next_token(std::span<const float> logits, const std::vector<int64_t>& excluded,
-                               const SamplingConfig& sampling, uint64_t position) {
-  if (excluded.empty() || sampling.temperature == 0)
-    return static_cast<text::Tokenizer::Id>(sample_token(logits, sampling, position));
+/// Samples the token after `earlier`, never one of `excluded` unless greedily.
+text::Tokenizer::Id next_token(std::span<const float> logits, std::span<const text::Tokenizer::Id> earlier,
+                               const std::vector<int64_t>& excluded, const SamplingConfig& sampling) {
   std::vector<float> kept(logits.begin(), logits.end());
-  for (const int64_t id : excluded) kept[static_cast<size_t>(id)] = -INFINITY;
-  return static_cast<text::Tokenizer::Id>(sample_token(kept, sampling, position));
+  if (sampling.repetition_penalty != 1) penalize_repetition(kept, earlier, sampling.repetition_penalty);
+  if (sampling.temperature > 0)
+    for (const int64_t id : excluded) kept[static_cast<size_t>(id)] = -INFINITY;
+  return static_cast<text::Tokenizer::Id>(sample_token(kept, sampling, earlier.size()));
 }
 
 /// Length of the cached text. The last generated token is shown but not fed back.
@@ -216,6 +216,7 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
   text::TextStream stream(tokenizer, prompt.empty());
   StopTexts stops(config.stop);
   const std::vector<int64_t> excluded = ids_without_token(*tokenizer, model.config().vocabulary);
+  std::vector<text::Tokenizer::Id> earlier = out.prompt;
   out.stopped_by = "tokens";
   const auto pass = [&](std::string_view more) {
     const std::string shown = stops.push(more);
@@ -225,8 +226,8 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
     return out.stopped_by == "tokens";
   };
   while (static_cast<int64_t>(out.ids.size()) < config.tokens) {
-    const text::Tokenizer::Id id =
-        next_token(values_of(logits), excluded, config.sampling, out.prompt.size() + out.ids.size());
+    const text::Tokenizer::Id id = next_token(values_of(logits), earlier, excluded, config.sampling);
+    earlier.push_back(id);
     out.ids.push_back(id);
     if (config.stop_at_eos && ends_text(id, *tokenizer, config.end_ids)) {
       out.stopped_by = "mark";

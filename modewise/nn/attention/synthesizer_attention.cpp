@@ -43,6 +43,11 @@ std::optional<at::Tensor> flat(const std::optional<at::Tensor>& mask) {
   return mask ? std::optional(mask->flatten(1)) : std::nullopt;
 }
 
+/// x with 0 where the mask is false: a row of logits may depend on every token.
+at::Tensor valid_tokens(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  return mask ? x.masked_fill(mask->logical_not().unsqueeze(-1), 0) : x;
+}
+
 /// Logits of tokens x [B, c, D], all at position `place`, from a source whose rows depend on their own token
 /// or on none.
 ops::SynthesizedLogits logits_at(const LogitSource& source, const at::Tensor& x, int64_t columns,
@@ -81,8 +86,8 @@ at::Tensor SynthesizerAttention::mixed(const at::Tensor& x, const at::Tensor& va
 }
 
 at::Tensor SynthesizerAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const at::Tensor values = by_head(value_->forward(x), heads_);
-  return out_->forward(mixed(x, values, mask, causal_).flatten(-2).view(x.sizes()));
+  const at::Tensor tokens = valid_tokens(x, mask), values = by_head(value_->forward(tokens), heads_);
+  return out_->forward(mixed(tokens, values, mask, causal_).flatten(-2).view(x.sizes()));
 }
 
 at::Tensor SynthesizerAttention::attend(const at::Tensor& x, const Memory& memory) {
@@ -118,7 +123,7 @@ at::Tensor SynthesizerAttention::step(const at::Tensor& x, TokenCache& cache) {
 }
 
 at::Tensor SynthesizerAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  return mixed(x, units(x, heads_), mask, causal_).transpose(1, 2);
+  return mixed(valid_tokens(x, mask), units(x, heads_), mask, causal_).transpose(1, 2);
 }
 
 FactorProductAttention::FactorProductAttention(Initializer& init, const SynthesizerShape& shape,
@@ -224,8 +229,9 @@ PrintedMixtureAttention::PrintedMixtureAttention(Initializer& init, const Synthe
 
 at::Tensor PrintedMixtureAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   const int64_t n = shape_.rows();
+  const ops::SynthesizedLogits inner = inner_->logits(valid_tokens(x, mask), n);
   const at::Tensor probabilities =
-      ops::synthesized_attention(units(x, shape_.heads), inner_->logits(x, n), n, flat(mask)).transpose(1, 2);
+      ops::synthesized_attention(units(x, shape_.heads), inner, n, flat(mask)).transpose(1, 2);
   const ops::SynthesizedLogits random = random_->logits(x, n);
   const at::Tensor shares = cast_like(ops::softmax(theta_), x);
   at::Tensor logits = probabilities * shares[0] + kronecker_product(random.outer, random.inner) * shares[1];

@@ -32,6 +32,11 @@ def by_head(x: Tensor, heads: int) -> Tensor:
     return out
 
 
+def zeroed_tokens(x: Tensor, mask: Tensor | None) -> Tensor:
+    """x [..., D] with 0 where the mask [...] is False: a row of logits may depend on every token."""
+    return x if mask is None else x.masked_fill(~mask.unsqueeze(-1), 0)
+
+
 class SynthesizerAttention(TensorModule):
     """out_proj(Σ_s softmax(Z_s) V) over `sources`: one, or three for the type additive (Eq. 14). `causal`: token i attends to
     tokens j ≤ i. Names: logits, or logits0, logits1, …"""
@@ -45,7 +50,7 @@ class SynthesizerAttention(TensorModule):
         self.out_proj = Linear(width, width)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        x = valid_tokens("synthesizer", x, mask)
+        x = zeroed_tokens(valid_tokens("synthesizer", x, mask), mask)
         values = by_head(self.value_proj(x), self.heads)
         kept = None if mask is None else mask.flatten(1)
         sources = [source for source in self.children() if isinstance(source, LogitSource)]
@@ -148,7 +153,7 @@ class PrintedMixtureAttention(TensorModule):
         return torch.softmax(logits, -1)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        x = valid_tokens("synthesizer", x, mask)
+        x = zeroed_tokens(valid_tokens("synthesizer", x, mask), mask)
         values = self.value_proj(x)
         if mask is not None:
             values = values.masked_fill(~mask.unsqueeze(-1), 0)

@@ -54,6 +54,22 @@ TEST(Sampling, TopKAndTopPKeepTheLikeliest) {
   EXPECT_EQ(shares({0, 0, 0, 0}, {.top_p = 0.99}).size(), 4u);
 }
 
+TEST(Sampling, MinPKeepsTheShareOfTheLargest) {
+  const std::vector<float> logits = {std::log(.1f), std::log(.4f), std::log(.19f), std::log(.31f)};
+  const auto half = shares(logits, {.min_p = 0.5, .seed = 1});  // .4 and .31 have at least .2
+  EXPECT_EQ(half.size(), 2u);
+  EXPECT_NEAR(half.at(3), 31 / 71.0, 0.01);
+  EXPECT_EQ(shares(logits, {.min_p = 1, .seed = 1}).size(), 1u);
+  EXPECT_EQ(shares(logits, {.top_p = 0.8, .min_p = 0.1, .seed = 1}).size(), 3u);  // .1 is not in the nucleus
+  EXPECT_EQ(shares({0, 0, 0}, {.min_p = 1}).size(), 3u);
+}
+
+TEST(Sampling, APenaltyLowersTheLogitsOfEarlierTokensOnce) {
+  std::vector<float> logits = {3, -3, 0, 3, -INFINITY};
+  penalize_repetition(logits, std::vector<int32_t>{0, 1, 0, 2, 4}, 1.5);
+  EXPECT_EQ(logits, (std::vector<float>{2, -4.5, 0, 3, -INFINITY}));
+}
+
 TEST(Sampling, DependsOnSeedAndPositionAlone) {
   const std::vector<float> logits(100, 0);
   EXPECT_EQ(sample_token(logits, {.seed = 4}, 17), sample_token(logits, {.seed = 4}, 17));
@@ -71,6 +87,11 @@ TEST(Sampling, DamagedLogitsAreASentence) {
                 HasSubstr("at position 3 are not finite"));
   EXPECT_THAT(error_of(ErrorKind::usage, [] { SamplingConfig{.top_p = 1.5}.validate(); }),
               HasSubstr("top-p"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [] { SamplingConfig{.min_p = -.1}.validate(); }),
+              HasSubstr("min-p must be between 0 and 1, got -0.1"));
+  for (const double penalty : {0., -1., HUGE_VAL})
+    EXPECT_THAT(error_of(ErrorKind::usage, [&] { SamplingConfig{.repetition_penalty = penalty}.validate(); }),
+                HasSubstr("the repetition penalty must be above 0 (1: none), got"));
 }
 
 LanguageModelConfig two_head_config(const std::string& type) {
