@@ -72,6 +72,8 @@ double pearson(std::span<const double> x, std::span<const double> y) {
 }
 
 std::vector<double> average_ranks(std::span<const double> values) {
+  if (std::ranges::any_of(values, [](double x) { return std::isnan(x); }))
+    return std::vector<double>(values.size(), std::nan(""));
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 
@@ -13,6 +14,7 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/hash.h"
 #include "modewise/io/mapped_file.h"
+#include "modewise/io/number_text.h"
 #include "modewise/io/tokenizers/byte_alphabet.h"
 #include "modewise/io/tokenizers/tokenizer_settings.h"
 #include "modewise/io/tokenizers/word_piece_vocabulary.h"
@@ -139,6 +141,39 @@ std::vector<int32_t> marks_before_text(const io::TokenizerJson& json) {
   return out;
 }
 
+/// Applies what transformers 5 takes from tokenizer_config.json instead of tokenizer.json: the normalization
+/// of BERT's classes, and the space before a text of GPT-2's and RoBERTa's. Returns the hash of the changed
+/// tokenizer.
+std::string apply_class_options(const io::TokenizerSettings& settings, const fs::path& path,
+                                io::TokenizerJson& json, std::string hash) {
+  const fs::path config = path.parent_path() / kConfigFile;
+  const std::string name = settings.class_name.value_or("");
+  const bool of_file = name.starts_with("PreTrainedTokenizer") || name == "TokenizersBackend";
+  if (of_file || !fs::exists(config)) return hash;
+  std::string changed;
+  if (json.word_piece && json.word_piece->normalizing) {
+    const bool lower = settings.lower_case.value_or(true);
+    const io::BertNormalizing options = {.clean_text = true,
+                                         .space_chinese = settings.space_chinese.value_or(true),
+                                         .strip_accents = settings.strip_accents.value_or(lower),
+                                         .lower_case = lower};
+    if (options != *json.word_piece->normalizing)
+      changed = fmt::format("do_lower_case = {}, strip_accents = {}, tokenize_chinese_chars = {}", lower,
+                            options.strip_accents, options.space_chinese);
+    json.word_piece->normalizing = options;
+  }
+  if (!json.steps.empty() && settings.prefix_space &&
+      *settings.prefix_space != json.steps.back().add_prefix_space) {
+    json.steps.back().add_prefix_space = *settings.prefix_space;
+    changed = fmt::format("add_prefix_space = {}", *settings.prefix_space);
+  }
+  if (changed.empty()) return hash;
+  note(fmt::format("{}: {} instead of the options of {}, as in transformers 5", config.string(), changed,
+                   path.filename().string()));
+  hash += changed;
+  return content_hash(std::as_bytes(std::span(hash)));
+}
+
 /// As in transformers 5, the post-processor alone decides about the begin token, whatever add_bos_token says.
 std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path& path, std::string hash) {
   io::TokenizerJson json = io::parse_tokenizer_json(file.bytes(), path.string());
@@ -146,6 +181,7 @@ std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path&
   std::vector<int32_t> before = marks_before_text(json);
   const io::TokenizerSettings settings = settings_beside(path);
   hash = add_tokens(settings, json, std::move(hash));
+  hash = apply_class_options(settings, path, json, std::move(hash));
   std::shared_ptr<Tokenizer> tokenizer;
   if (json.word_piece) {
     tokenizer = std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
@@ -302,6 +338,20 @@ void override_begin(Tokenizer& tokenizer, const std::string& bos) {
   require(bos == "no" || tokenizer.begin_id(), ErrorKind::usage,
           "bos = yes, but the tokenizer ({}) has no begin token", tokenizer.name());
   tokenizer.set_puts_begin(bos == "yes");
+}
+
+void write_tokenizer_config(const Tokenizer& tokenizer, const fs::path& folder) {
+  if (tokenizer.file().extension() != ".json" || fs::exists(folder / kConfigFile)) return;
+  nlohmann::ordered_json config = {{"tokenizer_class", "PreTrainedTokenizerFast"}};
+  const TextFrame frame = tokenizer.frame().value_or(TextFrame());
+  const auto add = [&](const char* name, const std::optional<int32_t>& id) {
+    if (id && tokenizer.has_token(*id)) config[name] = io::strip_spaces(tokenizer.token_text(*id));
+  };
+  add("bos_token", tokenizer.begin_id());
+  add("eos_token", tokenizer.end_id());
+  add("pad_token", frame.padding);
+  add("mask_token", frame.mask);
+  write_file_atomically(folder / kConfigFile, config.dump(2) + "\n");
 }
 
 void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {

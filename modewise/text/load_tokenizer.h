@@ -18,7 +18,9 @@ namespace modewise::text {
 /// Its files decide whether the begin token is put before a text: the post-processor of a tokenizer.json; for
 /// a sentencepiece model add_bos_token of tokenizer_config.json, which is true by default. The added tokens
 /// of tokenizer_config.json or added_tokens.json in its folder belong to it; a data error names one that
-/// contradicts it.
+/// contradicts it. So do the options of that file that transformers 5 puts in the place of tokenizer.json's:
+/// do_lower_case, strip_accents, tokenize_chinese_chars and add_prefix_space, unless tokenizer_class is
+/// PreTrainedTokenizerFast.
 std::shared_ptr<Tokenizer> load_tokenizer(const std::string& source);
 
 /// The same for a model's folder or file, which may have none: null if there is no file, or, with a sentence
@@ -33,5 +35,9 @@ void override_begin(Tokenizer& tokenizer, const std::string& bos);
 /// chat templates to `folder`, so that load_tokenizer(folder) loads it. Throws a data error if the file has
 /// changed since it was loaded.
 void keep_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder);
+
+/// Writes a tokenizer_config.json for transformers beside a tokenizer.json in `folder` that has none: its
+/// class takes the file as it is, where that of a model's type replaces its normalization.
+void write_tokenizer_config(const Tokenizer& tokenizer, const std::filesystem::path& folder);
 
 }  // namespace modewise::text

@@ -2,6 +2,7 @@
 
 #include "modewise/metrics/agreement.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,6 +54,8 @@ TEST(Agreement, CorrelationsAreScipys) {
 TEST(Agreement, TiedValuesShareTheMeanOfTheirRanks) {
   EXPECT_EQ(average_ranks(Numbers{3, 1, 3, 2, 3}), (Numbers{4, 1, 4, 2, 4}));
   EXPECT_EQ(average_ranks(Numbers{}), Numbers{});
+  EXPECT_THAT(average_ranks(Numbers{1, std::nan(""), 0}), testing::Each(testing::IsNan()));
+  EXPECT_TRUE(std::isnan(spearman(Numbers{1, std::nan(""), 0}, Numbers{1, 2, 3})));
 }
 
 TEST(Agreement, OneValueCorrelatesWithNothing) {

@@ -353,3 +353,85 @@ def test_classes_that_differ_only_in_unicode_normalization_are_a_warning(tmp_pat
     for first, other in (("cafe\u0301", "caf\u00e9"), ("\u1112\u1161\u11ab", "\ud55c")):
         assert f"{data}: classes '{first}' and '{other}' {rest}" in said
     assert said.count("Unicode normalization") == 2
+
+
+@pytest.mark.parametrize("settings,option", [
+    (["masking.mask_rate=0.3"], "masking.mask_rate"), (["text.validation_windows=4"], "text.validation_windows"),
+    (["data.separator=blank"], "data.separator"), (["text.objective=regression", "text.class_weights=balanced"], "text.class_weights"),
+    (["text.objective=regression", "data.classes=[\"a\",\"b\"]"], "data.classes"), (["text.objective=masked_lm", "data.label=x"], "data.label")])
+def test_settings_of_another_objective_are_refused(settings, option, folder, tmp_path):
+    assignments = [word for setting in settings for word in ("--set", setting)]
+    fails(78, f"{option} has no effect", arguments=["train", "text", "--data", folder / "SST-2", "--out", tmp_path / "r", *QUICK, *assignments])
+
+
+def test_sizes_that_a_pretrained_model_overrides_are_refused(encoder, folder, tmp_path):
+    run = ["train", "text", "--data", folder / "SST-2", "--from", encoder, "--out", tmp_path / "r", "--set", "train.epochs=1"]
+    for option, value, has in (("width", 64, 16), ("layers", 3, 2), ("max_positions", 999, 48), ("kind", "roberta", "bert")):
+        fails(78, f"model.{option} = {value!r} has no effect: model.from has {has!r}", arguments=[*run, "--set", f"model.{option}={value}"])
+    fails(78, "model.vocabulary = 99 has no effect: the tokenizer has ", arguments=[
+        "train", "text", "--data", folder / "SST-2", "--out", tmp_path / "r", *TINY, "--set", "model.vocabulary=99"])
+    ok(*run)
+    ok("train", "text", "--config", tmp_path / "r" / "config.toml", "--out", tmp_path / "again")
+
+
+def test_rows_that_are_skipped_leave_the_numbers_of_the_others(tmp_path):
+    (tmp_path / "p.csv").write_text("text,label\ngood cat,1\n\" \",0\nbad dog,0\nbad tree,0\n")
+    (tmp_path / "train.csv").write_text("text,label\n" + "".join(f"{'good' if i % 2 else 'bad'} {WORDS[i % 14]},{i % 2}\n" for i in range(40)))
+    ok("train", "text", "--data", tmp_path / "train.csv", "--out", tmp_path / "own", *QUICK, "--set", "train.epochs=1", "--set", "data.allow_broken=true")
+    out = ok("predict", tmp_path / "own", "--data", tmp_path / "p.csv", "--out", tmp_path / "o.csv")
+    assert "texts are numbered by their lines" in out.stderr + out.stdout
+    with open(tmp_path / "o.csv", newline="") as file:
+        assert [row["text"] for row in csv.DictReader(file)] == ["2", "4", "5"]
+
+
+def test_a_second_text_that_only_later_objects_have_is_an_error(tmp_path):
+    lines = [{"text": "a good cat", "label": 1}, {"text": "a bad cat", "text2": "b", "label": 0}] * 10
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    show = ["data", "show", tmp_path / "x.jsonl", "--task", "text"]
+    fails(65, "x.jsonl:2: the object has a second text 'text2', but the first object of the file has none", arguments=show)
+    ok(*show, "--set", "data.pair=none")
+
+
+def test_names_that_occur_twice_are_errors(tmp_path):
+    (tmp_path / "x.csv").write_text("text,label,label\n" + "a,0,1\nb,1,0\n" * 10)
+    show = ["data", "show", tmp_path / "x.csv", "--task", "text"]
+    fails(65, "x.csv:1: there is more than one column 'label': rename all but one", arguments=show)
+    (tmp_path / "x.csv").write_text("text,label\n" + "a,0\nb,1\n" * 10)
+    fails(78, "data.classes names the class '1' twice", arguments=[*show, "--set", 'data.classes=["0", "1", " 1"]'])
+
+
+def test_metrics_that_the_classes_do_not_define_are_refused(tmp_path):
+    (tmp_path / "three.csv").write_text("text,label\n" + "".join(f"{word},{i % 3}\n" for i, word in enumerate(WORDS * 4)))
+    fails(78, 'text.select = "f1" needs two classes, but the texts have 3', arguments=[
+        "train", "text", "--data", tmp_path / "three.csv", "--out", tmp_path / "r", *QUICK, "--set", "text.select=f1"])
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "train.csv").write_text("text,label\n" + "".join(f"{word},{i % 2}\n" for i, word in enumerate(WORDS * 2)))
+    (tmp_path / "two" / "validation.csv").write_text("text,label\nred,1\nblue,1\n")
+    (tmp_path / "two" / "test.csv").write_text("text,label\nred,1\nblue,0\n")
+    fails(65, "val_auc is not defined on the validation split, whose loss is finite", arguments=[
+        "train", "text", "--data", tmp_path / "two", "--out", tmp_path / "r", *QUICK, "--set", "text.select=auc", "--set", "train.epochs=1"])
+
+
+def test_glue_files_are_known_from_within_their_folder(run, folder):
+    wanted = ok("evaluate", run, "--data", folder / "SST-2" / "dev.tsv", "--json").stdout
+    for path, place in (("dev.tsv", "SST-2"), ("./dev.tsv", "SST-2"), ("../SST-2/dev.tsv", "STS-B")):
+        done = subprocess.run([PROGRAM, "evaluate", run, "--data", path, "--json"], cwd=folder / place, capture_output=True, text=True, check=True)
+        assert done.stdout == wanted
+
+
+def test_a_folder_named_like_a_task_may_hold_ones_own_files(tmp_path):
+    (tmp_path / "RTE").mkdir()
+    (tmp_path / "RTE" / "train.csv").write_text("text,label\n" + "".join(f"{word},{i % 2}\n" for i, word in enumerate(WORDS * 2)))
+    (tmp_path / "RTE" / "test.csv").write_text("text,label\nred,1\nblue,0\n")
+    ok("data", "show", tmp_path / "RTE", "--task", "text")
+
+
+def test_labels_of_minus_one_are_unknown(tmp_path):
+    """The test splits of GLUE as Hugging Face distributes them."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "train.jsonl").write_text("".join(json.dumps({"text": word, "label": i % 2}) + "\n" for i, word in enumerate(WORDS * 4)))
+    (tmp_path / "d" / "test.jsonl").write_text("".join(json.dumps({"text": word, "label": -1}) + "\n" for word in WORDS))
+    ok("train", "text", "--data", tmp_path / "d", "--out", tmp_path / "r", "--no-test", *QUICK, "--set", "train.epochs=1")
+    ok("predict", tmp_path / "r", "--data", tmp_path / "d" / "test.jsonl", "--out", tmp_path / "o.csv")
+    shown = ok("data", "show", tmp_path / "d", "--task", "text")
+    assert "test.jsonl: all labels are -1, so the texts are read as unlabelled" in shown.stdout + shown.stderr

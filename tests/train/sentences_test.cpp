@@ -330,6 +330,20 @@ TEST_F(TrainingSentences, OfGradientsWhoseNormAloneIsNotFinite) {
           kMayHelp);
 }
 
+TEST_F(TrainingSentences, OfWeightsThatAreNotFiniteAtAnEvaluation) {
+  int64_t steps = 0;
+  task.changed_loss = [&](const at::Tensor& loss) {
+    if (++steps == 6) task.net->second_bias.mutable_data_ptr<float>()[4] = std::nanf("");
+    return loss;
+  };
+  task.on_evaluate = [](Metrics& metrics) { metrics.set("val_mse", 1); };
+  EXPECT_EQ(
+      ends_with(ErrorKind::general),
+      std::string("training diverged: parameter 'second_bias' is not finite at the evaluation of step 6; "
+                  "the checkpoint of step 3 is intact") +
+          kMayHelp);
+}
+
 TEST_F(TrainingSentences, OfACriterionThatIsNotFinite) {
   task.on_evaluate = [](Metrics& metrics) { metrics.set("val_mse", -HUGE_VAL); };
   EXPECT_EQ(ends_with(ErrorKind::general),

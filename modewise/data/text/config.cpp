@@ -2,8 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "modewise/core/error.h"
 #include "modewise/core/integer_bounds.h"
+#include "modewise/io/number_text.h"
 
 namespace modewise::data {
 
@@ -51,6 +55,12 @@ void TextDataConfig::fields(Fields& f) {
 
 void TextDataConfig::validate(const std::string& source) const {
   documents().validate(source);
+  std::vector<std::string_view> names;
+  for (const std::string& name : classes) {
+    names.push_back(io::strip_spaces(name));
+    require(std::count(names.begin(), names.end(), names.back()) == 1, ErrorKind::config,
+            "{}: data.classes names the class '{}' twice", source, names.back());
+  }
 }
 
 DocumentConfig TextDataConfig::documents() const {

@@ -28,6 +28,8 @@ size_t column_of(const std::vector<std::string>& names, const std::string& wante
   const auto found = std::find(names.begin(), names.end(), wanted);
   require(found != names.end(), ErrorKind::data, "{}:1: there is no column '{}'{}; {}: {}", source, wanted,
           nearest_name_hint(wanted, names), rule, fmt::join(names, ", "));
+  require(std::find(found + 1, names.end(), wanted) == names.end(), ErrorKind::data,
+          "{}:1: there is more than one column '{}': rename all but one", source, wanted);
   return static_cast<size_t>(found - names.begin());
 }
 
@@ -160,6 +162,13 @@ class JsonRows {
     if (rows_.lines.empty()) choose(object);
     if (rows_.lines.empty())
       for (const auto& [name, unused] : object.items()) rows_.columns.push_back(name);
+    if (!pairs_ && config_.pair == "auto")
+      for (const char* second : {"text2", "pair"})
+        require(
+            !object.contains(second), ErrorKind::data,
+            "{}: the object has a second text '{}', but the first object of the file has none (data.pair = "
+            "none reads single texts)",
+            place, second);
     const auto label = object.find(config_.label);
     const std::string name = label == object.end() ? "" : label_text(*label, place, config_.label);
     if (!push(rows_.first, text_of(object, config_.text, place)) ||

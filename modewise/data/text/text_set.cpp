@@ -56,9 +56,11 @@ std::string own_file(const fs::path& folder, std::initializer_list<const char*> 
 const GlueLayout* layout_of(const TextDataConfig& config) {
   if (config.glue == "none") return nullptr;
   if (config.glue != "auto") return &glue_layout(config.glue);
-  const fs::path path(config.path);
-  const GlueLayout* layout = glue_layout_of(fs::is_directory(path) ? path : path.parent_path());
-  return layout != nullptr && path.extension() != ".jsonl" && path.extension() != ".csv" ? layout : nullptr;
+  const fs::path path = fs::absolute(config.path).lexically_normal();
+  const bool folder = fs::is_directory(path);
+  if (folder ? !fs::exists(path / "train.tsv") : path.extension() == ".jsonl" || path.extension() == ".csv")
+    return nullptr;
+  return glue_layout_of(folder ? path : path.parent_path());
 }
 
 TextFiles files_of(const TextDataConfig& config) {
@@ -122,7 +124,7 @@ class TextSetBuilder {
     const fs::path file(path);
     const bool glue = layout_ != nullptr && file.extension() == ".tsv";
     const bool test = file.filename().string().starts_with("test");
-    const TextRows rows =
+    TextRows rows =
         glue ? read_glue_rows(path, *layout_, test, config_.allow_broken) : read_own_rows(path, config_);
     if (const auto& left = rows.left_out; left.count > 0) {
       add_warning(set_, fmt::format("{}: {} malformed row{} skipped, {}in line {}", path, left.count,
@@ -132,6 +134,7 @@ class TextSetBuilder {
     require(set_.labels.empty() || rows.pairs() == set_.pairs(), ErrorKind::data, "{}: {}, but {} has {}",
             path, rows.pairs() ? "pairs of texts" : "single texts", config_.path,
             rows.pairs() ? "single texts" : "pairs");
+    if (part == Part::test) take_unknown_labels(rows);
     check_labels(rows, part);
     if (part == Part::train && !numbers_ && set_.classes.empty()) find_classes(rows);
     classes_ = NameIndex(set_.classes);
@@ -139,10 +142,13 @@ class TextSetBuilder {
     for (const std::string& name : set_.classes) stripped.emplace_back(io::strip_spaces(name));
     stripped_classes_ = NameIndex(stripped);
     std::vector<int64_t> samples;
-    const bool lines = lower_extension(file) == ".txt";  // empty lines are skipped
-    if (lines && rows.lines.back() > rows.size())
+    const bool table = lower_extension(file) != ".txt";  // of others, empty lines are skipped
+    const bool lines = !table || rows.left_out.count > 0;
+    if (!table && rows.lines.back() > rows.size())
       set_.notes.push_back(fmt::format("{}: {} without a text skipped; texts are numbered by their lines",
                                        path, counted(rows.lines.back() - rows.size(), "line")));
+    if (table && lines)
+      set_.notes.push_back(fmt::format("{}: texts are numbered by their lines, as rows are skipped", path));
     for (size_t i = 0; i < rows.size(); ++i) {
       samples.push_back(set_.count());
       set_.names.push_back(std::to_string(lines ? rows.lines[i] : i + 1));
@@ -157,6 +163,17 @@ class TextSetBuilder {
   TextSet& set() { return set_; }
 
  private:
+  /// Drops the labels of a file in which all are −1 and that is no class, as in Hugging Face's GLUE.
+  void take_unknown_labels(TextRows& rows) {
+    const auto unknown = [](std::string_view label) { return io::strip_spaces(label) == "-1"; };
+    if (!rows.labelled() || std::ranges::find(set_.classes, "-1") != set_.classes.end() ||
+        !std::ranges::all_of(rows.labels, unknown))
+      return;
+    set_.notes.push_back(
+        fmt::format("{}: all labels are -1, so the texts are read as unlabelled", rows.source));
+    rows.labels = {};
+  }
+
   /// Requires labels of training and validation texts; remembers the first text without one of others.
   void check_labels(const TextRows& rows, Part part) {
     if (!rows.labelled()) {

@@ -20,6 +20,7 @@ struct BertNormalizing {
   bool space_chinese = true;  // spaces around Chinese characters
   bool strip_accents = true;
   bool lower_case = true;
+  bool operator==(const BertNormalizing&) const = default;
 };
 
 /// Settings of WordPiece besides the vocabulary.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
 
 #include "modewise/core/error.h"
@@ -61,9 +62,14 @@ void read_tokenizer_settings(std::string_view text, const std::string& source, T
   const size_t invalid = find_invalid_utf8(text);
   require(invalid == std::string_view::npos, ErrorKind::data, "{}: not UTF-8 at byte {}", source, invalid);
   JsonScanner json(text, source, "file");
+  const std::map<std::string, std::optional<bool>*> switches = {
+      {"add_bos_token", &settings.add_begin},       {"do_lower_case", &settings.lower_case},
+      {"strip_accents", &settings.strip_accents},   {"tokenize_chinese_chars", &settings.space_chinese},
+      {"add_prefix_space", &settings.prefix_space},
+  };
   json.object("at the start", [&](const std::string& key) {
-    if (key == "add_bos_token") {
-      if (!json.take_null()) settings.add_begin = json.boolean();
+    if (const auto found = switches.find(key); found != switches.end()) {
+      if (!json.take_null()) *found->second = json.boolean();
     } else if (key == "legacy") {
       if (!json.take_null()) settings.legacy = json.boolean();
     } else if (key == "tokenizer_class") {

@@ -19,6 +19,9 @@ struct TokenizerSettings {
   std::optional<TokensBeside> added;      // added_tokens_decoder
   bool legacy = false;                    // Llama: a space is prepended after every added token, too
   std::optional<std::string> class_name;  // tokenizer_class
+  // do_lower_case, strip_accents and tokenize_chinese_chars of BERT's classes, add_prefix_space of byte-level
+  // BPE
+  std::optional<bool> lower_case, strip_accents, space_chinese, prefix_space;
 };
 
 /// Reads one of the two files over `settings`; null and other members are ignored. Throws data errors that

@@ -262,7 +262,10 @@ void write_files(const fs::path& folder, const torch::nn::Module& model, const T
                        }});
   }
   io::write_safetensors_folder(folder, sources, {{"format", "pt"}}, 5'000'000'000);
-  if (options.tokenizer) text::keep_tokenizer(*options.tokenizer, folder);
+  if (options.tokenizer) {
+    text::keep_tokenizer(*options.tokenizer, folder);
+    text::write_tokenizer_config(*options.tokenizer, folder);
+  }
   write_file_atomically(folder / "config.json", format_text_json(file, options.dtype));
 }
 

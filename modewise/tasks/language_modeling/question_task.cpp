@@ -258,6 +258,8 @@ GenerateItem generate_item(const QuestionTask& task, const Question& question, c
   item.prompt = context_text(task, question, source);
   item.answers = task.answers.empty() ? std::vector<std::string>{Template(task.answer, source).text(question)}
                                       : all_texts(task.answers, question, source);
+  require(!item.answers.empty(), ErrorKind::data, "{}: the question has no answer: its list is empty",
+          question.place);
   item.classes = all_texts(task.classes, question, source);
   return item;
 }

@@ -62,6 +62,23 @@ void TextTaskConfig::fields(Fields& f) {
   train.output_fields(f);
 }
 
+std::span<const DependentSetting> TextTaskConfig::dependents() {
+  static const DependentSetting rows[] = {
+      {"data.classes", "text.objective", {"classification"}},
+      {"data.label", "text.objective", {"classification", "regression"}},
+      {"data.pair", "text.objective", {"classification", "regression"}},
+      {"data.glue", "text.objective", {"classification", "regression"}},
+      {"data.dev", "text.objective", {"classification", "regression"}},
+      {"data.separator", "text.objective", {"masked_lm"}},
+      {"data.allow_binary", "text.objective", {"masked_lm"}},
+      {"text.class_weights", "text.objective", {"classification"}},
+      {"text.label_smoothing", "text.objective", {"classification"}},
+      {"text.validation_windows", "text.objective", {"masked_lm"}},
+      {"masking", "text.objective", {"masked_lm"}},
+  };
+  return rows;
+}
+
 void TextTaskConfig::validate(const std::string& source) const {
   data.validate(source);
   model.validate(source);

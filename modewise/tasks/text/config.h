@@ -2,12 +2,14 @@
 // Config of text runs: data, tokenizer, encoder, objective, training and output.
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "modewise/core/fields.h"
 #include "modewise/data/text/config.h"
 #include "modewise/models/text/config.h"
 #include "modewise/tasks/classification/classification_run.h"
+#include "modewise/tasks/run/idle_settings.h"
 #include "modewise/train/loop/train_config.h"
 
 namespace modewise::tasks {
@@ -39,6 +41,7 @@ struct TextTaskConfig {
 
   TextTaskConfig();
   void fields(Fields& f);
+  static std::span<const DependentSetting> dependents();
   /// Checks rules between groups; messages begin with `source`.
   void validate(const std::string& source) const;
   bool is(const char* objective) const { return text.objective == objective; }

@@ -12,6 +12,7 @@
 #include "modewise/core/error.h"
 #include "modewise/data/text/token_rows.h"
 #include "modewise/models/text/files.h"
+#include "modewise/tasks/run/idle_settings.h"
 #include "modewise/tasks/run/run_figures.h"
 #include "modewise/tasks/run/run_tokenizer.h"
 #include "modewise/text/load_tokenizer.h"
@@ -143,7 +144,22 @@ NamedTexts TextReading::spread(const data::TextSet& set, const std::string& spli
   return texts;
 }
 
+/// Config error for changed model settings that the pretrained model or the tokenizer overrides.
+void refuse_overridden(TextTaskConfig wanted, TextTaskConfig config) {
+  TextTaskConfig plain;
+  const Fields given = fields_of(wanted), usual = fields_of(plain), used = fields_of(config);
+  for (const Field& field : given.list()) {
+    const std::string text = Fields::value_text(field),
+                      has = Fields::value_text(*find_field(used, field.path));
+    require(!field.path.starts_with("model.") || text == has ||
+                text == Fields::value_text(*find_field(usual, field.path)),
+            ErrorKind::config, "{} = {} has no effect: {} has {}; leave it out", field.path, text,
+            config.model.from.empty() ? "the tokenizer" : "model.from", has);
+  }
+}
+
 TextReading begin_reading(TextTaskConfig& config) {
+  const TextTaskConfig wanted = config;
   std::shared_ptr<text::Tokenizer> tokenizer = tokenizer_of(config);
   const text::TextFrame frame = text::text_frame(*tokenizer);
   const bool scratch = config.model.from.empty();
@@ -167,6 +183,7 @@ TextReading begin_reading(TextTaskConfig& config) {
         config.data.length, model.positions, model.from);
     model.positions = config.data.length;
   }
+  refuse_overridden(wanted, config);
   return reading_with(config, std::move(tokenizer));
 }
 

@@ -46,6 +46,9 @@ void TextRun::load_training_samples(bool with_test) {
   data::TextSet set = data::load_texts(config.data, false, with_test);
   require_parts(set, with_test);
   if (config.text.select == "auto") config.text.select = set.layout == "cola" ? "matthews" : "accuracy";
+  require(config.text.select != "f1" || set.classes.size() == 2, ErrorKind::config,
+          "text.select = \"f1\" needs two classes, but the texts have {}: choose accuracy or matthews",
+          set.classes.size());
   reading.warn_of_cuts(set);
   show(std::move(set));
   shape_ = {std::ssize(set_.classes)};

@@ -368,6 +368,12 @@ void Trainer::diverged(const std::string& what) const {
 
 Metrics Trainer::task_metrics() {
   const at::NoGradGuard no_grad;
+  const std::string damaged = first_not_finite(optimizer_.parameters(), true);
+  require(
+      damaged.empty(), ErrorKind::general,
+      "training diverged: parameter '{}' is not finite at the evaluation of step {}; {}. A smaller learning "
+      "rate or clip_norm may help",
+      damaged, state_.step, kept_checkpoint());
   const auto set_training = [&](bool training) {
     if (average_) average_->swap();
     task_.set_training(training);
@@ -383,6 +389,11 @@ Metrics Trainer::task_metrics() {
   const Criterion criterion = task_.criterion();
   const double value = metrics.at(criterion.metric);
   if (events_) events_->add_evaluation(state_.step, metrics, task_.images());
+  require(
+      std::isfinite(value) || !std::isfinite(metrics.find("val_loss").value_or(value)), ErrorKind::data,
+      "{} is not defined on the validation split, whose loss is finite (AUC needs samples of two classes): "
+      "select by another metric, or enlarge the validation split",
+      criterion.metric);
   require(std::isfinite(value), ErrorKind::general,
           "training diverged: {} is {} at the evaluation of step {}. A smaller learning rate or clip_norm "
           "may help",

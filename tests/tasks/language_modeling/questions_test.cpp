@@ -261,6 +261,10 @@ TEST_F(QuestionFiles, SaysWhatIsWrongWithATask) {
         "shot_field has no effect");
   wrong("context = \"{a}\"\nkind = \"generate\"\nanswer = \"{a}\"\nshots = 1",
         "q.jsonl: every question is an example (shots = 1), no question is left");
+  write("q.jsonl", "{\"a\": [1]}\n{\"a\": []}\n");
+  wrong("context = \"Q\"\nkind = \"generate\"\nanswers = [\"{a}\"]",
+        "q.jsonl:2: the question has no answer: its list is empty");
+  write("q.jsonl", "{\"a\": 1}\n");
   write("dev.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
   const std::string shots =
       "context = \"{a}\"\nkind = \"generate\"\nanswer = \"{a}\"\nshot_data = \"dev.jsonl\"\n";
