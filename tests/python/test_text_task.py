@@ -435,3 +435,10 @@ def test_labels_of_minus_one_are_unknown(tmp_path):
     ok("predict", tmp_path / "r", "--data", tmp_path / "d" / "test.jsonl", "--out", tmp_path / "o.csv")
     shown = ok("data", "show", tmp_path / "d", "--task", "text")
     assert "test.jsonl: all labels are -1, so the texts are read as unlabelled" in shown.stdout + shown.stderr
+
+
+def test_a_warm_up_that_the_training_does_not_end_is_a_warning(folder, tmp_path):
+    run = ["train", "text", "--data", folder / "SST-2", *QUICK, "--set", "train.max_steps=8"]
+    warning = "the warm-up of {} steps is longer than the training of 8: the learning rate reaches only {} % of 0.01; reduce"
+    assert warning.format(32, 25) in ok(*run, "--out", tmp_path / "a", "--set", "train.schedule.warmup_steps=32").stderr
+    assert "the warm-up of" not in ok(*run, "--out", tmp_path / "b", "--set", "train.schedule.warmup_steps=8").stderr

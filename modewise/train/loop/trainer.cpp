@@ -183,6 +183,13 @@ TrainResult Trainer::train(bool resume, bool accept_changes,
   require_equal_weights();
   if (workers_.is_rank_zero()) metric_log_.emplace(run_.file("metrics.jsonl"), state_.metrics_bytes);
   if (workers_.is_rank_zero() && config_.tensorboard) events_.emplace(run_.path(), state_.step, total_steps_);
+  if (const int64_t warmup = config_.schedule.warmup_steps; warmup > total_steps_ && !done())
+    spdlog::warn(
+        "the warm-up of {} steps is longer than the training of {}: the learning rate reaches only {:.0f} % "
+        "of "
+        "{}; reduce train.schedule.warmup_steps, or train longer",
+        warmup, total_steps_, 100.0 * static_cast<double>(total_steps_) / static_cast<double>(warmup),
+        config_.optimizer.learning_rate);
   return loop();
 }
 
