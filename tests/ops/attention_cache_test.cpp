@@ -12,6 +12,7 @@
 
 #include "modewise/ops/attention/cache_size.h"
 #include "modewise/ops/kernel_info.h"
+#include "tests/error_of.h"
 #include "tests/ops/tensors.h"
 
 namespace modewise::ops {
@@ -103,6 +104,41 @@ TEST_P(EveryForm, TakesTheBytesThatAreCountedBeforehand) {
                 cache_bytes(tried.options, {heads, groups, d, tried.summary_tokens, type}, text).kept)
           << text.prompt << " by " << text.chunk << " and " << text.tokens;
     }
+}
+
+TEST_P(EveryForm, AStepThatItRefusesChangesNothing) {
+  const Case& tried = GetParam();
+  const int64_t n = 17, d = 4;
+  const auto q = random_tensor({2, n, 4, d}), k = random_tensor({2, n, 2, d}, at::kDouble, 2),
+             v = random_tensor({2, n, 2, 3}, at::kDouble, 3);
+  const auto modes = static_cast<int64_t>(tried.options.fold.size());
+  at::Tensor latents;
+  if (tried.options.type == "summary" && modes > 1)
+    latents = random_tensor({modes - 1, 2, tried.summary_tokens, d}, at::kDouble, 4);
+  const auto whole = tensor_attention(q, k, v, tried.options, latents);
+  AttentionCache cache(tried.options, latents);
+  const auto step = [&](int64_t begin, int64_t count) {
+    return cache.step(q.narrow(1, begin, count), k.narrow(1, begin, count), v.narrow(1, begin, count));
+  };
+  const auto refused = [&](const at::Tensor& a, const at::Tensor& b, const at::Tensor& c) {
+    return exception_of<c10::ValueError>([&] { cache.step(a, b, c); });
+  };
+  EXPECT_NE(refused(q, k.narrow(0, 0, 1), v), "");
+  EXPECT_EQ(cache.length(), 0);
+  step(0, 4);
+  const auto one = [](const at::Tensor& x) { return x.narrow(1, 4, 1); };
+  EXPECT_EQ(refused(one(q).narrow(0, 0, 1), one(k).narrow(0, 0, 1), one(v).narrow(0, 0, 1)),
+            "attention_cache: k must be [2, t, 2, 4], as in the first step, got [1, 1, 2, 4]");
+  EXPECT_EQ(refused(one(q), one(k), one(v).narrow(3, 0, 2)),
+            "attention_cache: v must be [2, t, 2, 3], as in the first step, got [2, 1, 2, 2]");
+  EXPECT_EQ(refused(one(q), one(k).narrow(2, 0, 1), one(v).narrow(2, 0, 1)),
+            "attention_cache: k must be [2, t, 2, 4], as in the first step, got [2, 1, 1, 4]");
+  EXPECT_EQ(refused(one(q).narrow(3, 0, 2), one(k).narrow(3, 0, 2), one(v)),
+            "attention_cache: k must be [2, t, 2, 4], as in the first step, got [2, 1, 2, 2]");
+  EXPECT_EQ(refused(one(q).to(at::kFloat), one(k).to(at::kFloat), one(v).to(at::kFloat)),
+            "attention_cache: k must have the type of the first step, Double, got Float");
+  EXPECT_EQ(cache.length(), 4);
+  EXPECT_LT(largest_difference(step(4, n - 4), whole.narrow(1, 4, n - 4)), 1e-13);
 }
 
 // Rows of 2 · 6 floats, for keys and values.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/arguments.h"
 #include "modewise/ops/attention/attention_memory.h"
 #include "modewise/ops/attention/attention_type_parts.h"
 #include "modewise/ops/attention/dot_product_attention.h"
@@ -147,28 +148,50 @@ AttentionCache::~AttentionCache() = default;
 AttentionCache::AttentionCache(AttentionCache&&) noexcept = default;
 AttentionCache& AttentionCache::operator=(AttentionCache&&) noexcept = default;
 
-at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-  const at::NoGradGuard no_grad;
+void AttentionCache::check_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
   check_tensor_attention_args(q, k, v, options_, latents_, rotary_, {});
   TORCH_CHECK_VALUE(q.size(1) > 0, "attention_cache: q must have at least one token, got ", q.sizes());
-  const AttentionType& type = attention_type(options_.type);
-  if (memory_ == nullptr) {
-    const double scale = options_.scale != 0 ? options_.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
-    memory_ = type.memory(options_, scale, latents_, rotary_);
-  }
-  if (type.by_modes() && options_.fold[0] > 0) {
+  if (attention_type(options_.type).by_modes() && options_.fold[0] > 0) {
     int64_t cells = 1;
     for (int64_t size : options_.fold) cells *= size;
     TORCH_CHECK_VALUE(length_ + q.size(1) <= cells, "attention_cache: the fold ", options_.fold, " holds ",
                       cells, " tokens, the sequence would have ", length_ + q.size(1),
                       "; a first size of 0 grows with the sequence");
   }
+  if (memory_ == nullptr) return;
+  const auto check = [](const char* name, const at::Tensor& x, const at::Tensor& first) {
+    check_same("attention_cache", name, x, "the first step", first);
+    TORCH_CHECK_VALUE(x.size(0) == first.size(0) && x.sizes().slice(2) == first.sizes().slice(2),
+                      "attention_cache: ", name, " must be [", first.size(0), ", t, ", first.size(2), ", ",
+                      first.size(3), "], as in the first step, got ", x.sizes());
+  };
+  check("k", k, first_keys_);
+  check("v", v, first_values_);
+}
+
+at::Tensor AttentionCache::step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  const at::NoGradGuard no_grad;
+  check_step(q, k, v);
+  const AttentionType& type = attention_type(options_.type);
   const Piece piece = {q, k, v, length_};
+  at::Tensor out;
+  if (memory_ != nullptr) {
+    out = memory_->attend(piece);
+  } else {
+    const double scale = options_.scale != 0 ? options_.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
+    std::unique_ptr<Memory> memory = type.memory(options_, scale, latents_, rotary_);
+    constexpr int64_t kAtOnce = 64;
+    if (piece.size() < kAtOnce || type.by_modes()) {
+      out = memory->attend(piece);
+    } else {
+      out = tensor_attention(q, k, v, options_, latents_, rotary_);
+      memory->keep(piece);
+    }
+    first_keys_ = at::empty({k.size(0), 0, k.size(2), k.size(3)}, k.options());
+    first_values_ = at::empty({v.size(0), 0, v.size(2), v.size(3)}, v.options());
+    memory_ = std::move(memory);
+  }
   length_ += q.size(1);
-  constexpr int64_t kAtOnce = 64;
-  if (piece.first > 0 || piece.size() < kAtOnce || type.by_modes()) return memory_->attend(piece);
-  const auto out = tensor_attention(q, k, v, options_, latents_, rotary_);
-  memory_->keep(piece);
   return out;
 }
 

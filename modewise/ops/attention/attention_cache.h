@@ -22,7 +22,8 @@ class AttentionCache {
 
   /// Appends t ≥ 1 tokens and attends from them to the sequence so far: q [B, t, H, d], k [B, t, G, d], v [B,
   /// t, G, e] -> [B, t, H, e], the last t rows of tensor_attention over the whole sequence. Not
-  /// differentiable. A long first call (the prompt) is attended to at once.
+  /// differentiable. A long first call (the prompt) is attended to at once. All steps have B, G, d, e, dtype
+  /// and device of the first; a step that is refused changes nothing.
   at::Tensor step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
   /// Number of cached tokens.
@@ -33,11 +34,15 @@ class AttentionCache {
   class Memory;
 
  private:
+  void check_step(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
+
   TensorAttentionOptions options_;
   at::Tensor latents_;
   RotaryEmbedding rotary_;
   int64_t length_ = 0;
-  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Memory> memory_;  // null before the first step
+  at::Tensor first_keys_,
+      first_values_;  // [B, 0, G, d] and [B, 0, G, e]: sizes and options of the first step
 };
 
 }  // namespace modewise::ops
