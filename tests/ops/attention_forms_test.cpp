@@ -8,7 +8,11 @@
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <set>
+
+#include "modewise/ops/attention/axis_attention.h"
+#include "modewise/ops/attention/nystroem_attention.h"
 
 namespace modewise::ops {
 namespace {
@@ -52,6 +56,64 @@ TEST(AttentionTypes, AllRunAndAreKeptAsTheTableSays) {
   }
   EXPECT_EQ(without_memory, std::vector<std::string>{"pooled"});
   EXPECT_THAT(without_operator, IsSupersetOf({"linformer", "performer", "nystroemformer", "reformer"}));
+}
+
+TEST(AttentionTypes, PassNaNOn) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const at::Tensor x = at::randn({1, 8, 2, 4});
+  at::Tensor changed = x.clone();
+  changed.select(1, 3).fill_(nan);
+  for (const AttentionType& type : attention_types()) {
+    if (type.run == nullptr) continue;
+    TensorAttentionOptions options = options_of(std::string(type.name));
+    options.density = 1;
+    const int64_t levels = latent_levels(options);
+    const at::Tensor latents = levels > 0 ? at::randn({levels, 2, 1, 4}) : at::Tensor();
+    const auto row = [&](const at::Tensor& q, const at::Tensor& k) {
+      return tensor_attention(q, k, x, options, latents).select(1, 3);
+    };
+    EXPECT_TRUE(row(changed, x).isnan().all().item<bool>()) << type.name;
+    EXPECT_TRUE(row(x, changed).isnan().all().item<bool>()) << type.name;
+  }
+  TensorAttentionOptions half = options_of("topk");
+  half.density = 0.5;
+  const auto whole = tensor_attention(x, x, x, half);
+  const auto part = tensor_attention(x, changed, x, half);
+  EXPECT_TRUE(part.narrow(1, 0, 3).equal(whole.narrow(1, 0, 3)));
+  EXPECT_TRUE(part.narrow(1, 3, 5).isnan().all().item<bool>());
+  half.scale = nan;
+  EXPECT_TRUE(tensor_attention(x, x, x, half).isnan().all().item<bool>());
+}
+
+TEST(AttentionTypes, GiveNoTokensForNone) {
+  for (const AttentionType& type : attention_types()) {
+    if (type.run == nullptr) continue;
+    const TensorAttentionOptions options = options_of(std::string(type.name));
+    const int64_t levels = latent_levels(options);
+    const at::Tensor latents = levels > 0 ? at::randn({levels, 2, 1, 4}) : at::Tensor();
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 0, 2, 4}, {0, 7, 2, 4}}) {
+      const at::Tensor none = at::randn(sizes);
+      EXPECT_EQ(tensor_attention(none, none, none, options, latents).sizes(), none.sizes()) << type.name;
+    }
+  }
+}
+
+TEST(AxisAttention, GivesNoTokensForNone) {
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 3, 0, 8}, {2, 0, 3, 8}, {0, 2, 3, 8}})
+    for (const int64_t mode : {0, 1}) {
+      const at::Tensor none = at::randn(sizes).requires_grad_();
+      const at::Tensor out = axis_attention(none, none, none, 2, mode);
+      EXPECT_EQ(out.sizes(), none.sizes());
+      EXPECT_TRUE(out.requires_grad());
+    }
+}
+
+TEST(NystroemAttention, TakesNoTokensAndNoNegativeScale) {
+  const at::Tensor none = at::randn({2, 0, 2, 4}), kernel = at::randn({2, 3});
+  EXPECT_EQ(nystroem_attention(none, none, none, kernel, {}, 3).sizes(), none.sizes());
+  const at::Tensor x = at::randn({2, 5, 2, 4});
+  EXPECT_EQ(exception_of<c10::ValueError>([&] { nystroem_attention(x, x, x, {}, {}, 3, -1); }),
+            "nystroem_attention: scale must be positive, or 0 for 1/√d, got -1");
 }
 
 TEST(AttentionTypes, HaveOneRowForEachNameAndLayout) {

@@ -135,9 +135,10 @@ at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions&
   for (size_t mode = fold.first; mode < fold.sizes.size(); ++mode) {
     const auto at_mode = static_cast<int64_t>(mode) + 1;
     const auto rows = [&](const at::Tensor& x) {  // [B, …, H, d] -> [B, n_i, rest, H·d]
-      const auto moved = x.movedim(at_mode, 1).reshape({batch, fold.sizes[mode], -1, known_size(x, -1)});
+      const int64_t rest = fold.cells / fold.sizes[mode] * heads;
+      const auto moved = x.movedim(at_mode, 1).reshape({batch, fold.sizes[mode], rest, known_size(x, -1)});
       return rotated_along(moved, t.rotary, fold.sizes[mode], fold.level(mode))
-          .unflatten(2, {-1, heads})
+          .unflatten(2, {rest / heads, heads})
           .flatten(-2)
           .to(type);
     };

@@ -57,6 +57,7 @@ at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
                           int64_t mode, const std::optional<at::Tensor>& token_mask,
                           const std::optional<at::Tensor>& axis_mask, double dropout, DropoutKey key) {
   check_axis_attention_args(q, k, v, heads, mode, token_mask, axis_mask, dropout);
+  if (q.sym_numel() == 0) return v.clone();
   c10::SymInt before = q.sym_size(0);
   int64_t behind = 1;
   for (int64_t i = 0; i < mode; ++i) before = before * q.sym_size(i + 1);
@@ -64,7 +65,7 @@ at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
   const auto n = q.sym_size(mode + 1);
   const int64_t groups = behind * heads, width = known_size(q, -1) / heads;
   const auto rows = [&](const at::Tensor& t) { return t.reshape_symint({before, n, groups * width}); };
-  if (!token_mask && !axis_mask && dropout == 0 && q.sym_numel() > 0) {
+  if (!token_mask && !axis_mask && dropout == 0) {
     const auto by_head = [&](const at::Tensor& t) { return rows(t).unflatten(-1, {groups, width}); };
     return dot_product_attention(by_head(q), by_head(k), by_head(v), {}, false,
                                  1 / std::sqrt(static_cast<double>(width)))

@@ -26,12 +26,15 @@ constexpr int kSteps = 6;  // iterations of the pseudo-inverse, as in the author
 
 void check_nystroem_attention_args(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                    const std::optional<at::Tensor>& kernel,
-                                   const std::optional<at::Tensor>& token_mask, int64_t landmarks) {
+                                   const std::optional<at::Tensor>& token_mask, int64_t landmarks,
+                                   double scale) {
   check_heads_of_tokens(kNystroem, q, v, token_mask);
   check_same(kNystroem, "k", k, "q", q);
   TORCH_CHECK_VALUE(k.sym_sizes() == q.sym_sizes(), kNystroem, ": k must have the shape of q ", q.sym_sizes(),
                     ", got ", k.sym_sizes());
   check_integer(kNystroem, "landmarks", landmarks, 1, kMaxSide);
+  TORCH_CHECK_VALUE(scale >= 0 && std::isfinite(scale), kNystroem,
+                    ": scale must be positive, or 0 for 1/√d, got ", scale);
   if (!kernel) return;
   check_device(kNystroem, "kernel", *kernel, "q", q);
   TORCH_CHECK_VALUE(
@@ -98,7 +101,8 @@ at::Tensor nystroem_attention_op(const at::Tensor& q, const at::Tensor& k, const
                                  const std::optional<at::Tensor>& kernel,
                                  const std::optional<at::Tensor>& token_mask, int64_t landmarks,
                                  double scale) {
-  check_nystroem_attention_args(q, k, v, kernel, token_mask, landmarks);
+  check_nystroem_attention_args(q, k, v, kernel, token_mask, landmarks, scale);
+  if (q.sym_size(1) == 0) return v.clone();
   const auto type = accumulate_type(q.scalar_type());
   const KeptTokens kept(q, token_mask);
   const Segments segments(kept.some, landmarks, type);

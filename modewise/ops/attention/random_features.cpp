@@ -150,7 +150,8 @@ RandomFeatures random_features(const at::Tensor& q, const at::Tensor& k, int64_t
   // Both maxima cancel in the softmax denominator, so they are constants for the gradient. A fully masked
   // sample has none.
   const auto query_top = at::amax(query.detach(), -1, true);
-  auto key_top = at::amax(key.detach(), at::IntArrayRef{2, 3}, true);
+  auto key_top = known_size(key, 2) == 0 ? at::zeros({}, key.options())
+                                         : at::amax(key.detach(), at::IntArrayRef{2, 3}, true);
   key_top = key_top.masked_fill(key_top.isinf(), 0);
   const auto queries = ops::elementary(query - query_top, "exp") + kFloor;
   auto keys = ops::elementary(key - key_top, "exp") + kFloor;

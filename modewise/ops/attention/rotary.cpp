@@ -8,11 +8,22 @@
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "modewise/ops/arguments.h"
 
 namespace modewise::ops {
+
+void check_modes(const char* op, const char* name, at::IntArrayRef modes, int64_t count) {
+  for (const int64_t mode : modes) {
+    TORCH_CHECK_VALUE(mode >= 0 && mode < count, op, ": ", name, " must be from 0 to ", count - 1, ", got ",
+                      mode);
+    TORCH_CHECK_VALUE(std::count(modes.begin(), modes.end(), mode) == 1, op, ": ", name,
+                      " must not repeat a mode, got ", modes);
+  }
+}
 
 void check_rotary_args(const at::Tensor& x, const at::Tensor& angles) {
   check_floating("rotary", "x", x);
@@ -54,8 +65,13 @@ void check_positions(const char* op, const at::Tensor& positions, const at::Tens
 
 at::Tensor rotary_angles(at::IntArrayRef sizes, at::IntArrayRef modes, int64_t width, double base,
                          at::Device device) {
+  TORCH_CHECK_VALUE(base > 0 && std::isfinite(base), "rotary_angles: base must be positive and finite, got ",
+                    base);
+  check_modes("rotary_angles", "modes", modes, static_cast<int64_t>(sizes.size()));
+  const int64_t count = std::max<int64_t>(std::ssize(modes), 1), share = width / 2 / count;
+  TORCH_CHECK_VALUE(share > 0, "rotary_angles: ", modes.size(), " modes need heads of at least ", 2 * count,
+                    " channels, got ", width);
   const auto options = at::TensorOptions(at::kDouble).device(device);
-  const int64_t share = width / 2 / static_cast<int64_t>(modes.size());
   const auto frequencies = at::pow(base, at::arange(share, options) * (-1.0 / static_cast<double>(share)));
   auto shape = sizes.vec();
   shape.push_back(width / 2);

@@ -17,6 +17,8 @@ at::Tensor rotary(const at::Tensor& x, const at::Tensor& angles, double gain = 1
 at::Tensor rotary_angles(at::IntArrayRef sizes, at::IntArrayRef modes, int64_t width, double base,
                          at::Device device);
 
+/// Checks that `modes` are distinct modes of a tensor with `count` of them.
+void check_modes(const char* op, const char* name, at::IntArrayRef modes, int64_t count);
 void check_rotary_args(const at::Tensor& x, const at::Tensor& angles);
 
 }  // namespace modewise::ops

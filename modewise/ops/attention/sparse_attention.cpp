@@ -43,12 +43,14 @@ at::Tensor share_of(const at::Tensor& count, double density) {
 }
 
 /// Top-k mask: entries of `seen` whose values are at least the ⌈density·m⌉-th largest of the m visible ones.
+/// NaN is kept, and with NaN as threshold all are, so that it reaches the result.
 at::Tensor largest(const at::Tensor& values, const at::Tensor& seen, double density) {
+  if (known_size(values, -1) == 0) return seen;
   const auto hidden = at::where(seen, values, kHidden);
   const auto count = share_of(seen.sum(-1, true), density);
   const auto sorted = std::get<0>(hidden.sort(-1, true));
   const auto place = at::zeros_like(hidden.narrow(-1, 0, 1), at::kLong) + (count - 1);
-  return hidden.ge(sorted.gather(-1, place)).logical_and(seen);
+  return hidden.lt(sorted.gather(-1, place)).logical_not().logical_and(seen);
 }
 
 /// sparse_attention with all scores in one tensor.

@@ -44,9 +44,9 @@ void check_linear_args(const at::Tensor& x, const at::Tensor& weight, const std:
   check_floating("linear", "x", x);
   check_floating("linear", "weight", weight);
   check_device("linear", "weight", weight, "x", x);
-  TORCH_CHECK_VALUE(x.dim() >= 1 && weight.dim() == 2 && weight.sym_size(1) == x.sym_size(-1),
-                    "linear: weight must be [M, ", x.dim() >= 1 ? x.sym_size(-1) : c10::SymInt(1), "] for x ",
-                    x.sym_sizes(), ", got ", weight.sym_sizes());
+  TORCH_CHECK_VALUE(x.dim() >= 1, "linear: x must be [..., N], got a scalar");
+  TORCH_CHECK_VALUE(weight.dim() == 2 && weight.sym_size(1) == x.sym_size(-1), "linear: weight must be [M, ",
+                    x.sym_size(-1), "] for x ", x.sym_sizes(), ", got ", weight.sym_sizes());
   if (!bias || !bias->defined()) return;
   check_same("linear", "bias", *bias, "weight", weight);
   TORCH_CHECK_VALUE(bias->dim() == 1 && bias->sym_size(0) == weight.sym_size(0), "linear: bias must be [",
