@@ -11,11 +11,17 @@
 #include <string>
 
 #include "modewise/core/error.h"
+#include "modewise/nn/attention/divided_attention.h"
 #include "modewise/nn/attention/grid_attention.h"
+#include "modewise/nn/attention/pooling_attention.h"
+#include "modewise/nn/attention/sequence_attention.h"
 #include "modewise/nn/attention/synthesizer_attention.h"
+#include "modewise/nn/embedding/grid_patches.h"
+#include "modewise/nn/embedding/positions.h"
 #include "modewise/nn/embedding/rotary_scaling.h"
 #include "modewise/nn/embedding/time_head.h"
 #include "modewise/ops/attention/attention_types.h"
+#include "modewise/ops/attention/rotary.h"
 
 namespace modewise::nn {
 namespace {
@@ -189,6 +195,105 @@ TEST(FactorProductAttention, IsFiniteWhereNoTokenIsValid) {
   const at::Tensor x = at::randn({2, 3, 5, 14}), none = at::zeros({2, 3, 5}, at::kBool);
   EXPECT_EQ(attention->full_matrix(x, none).abs().max().item<float>(), 0);
   EXPECT_TRUE(attention->forward(x, none).isfinite().all().item<bool>());
+}
+
+TEST(TokenModules, RefuseHeadsAndModesThatDoNotFit) {
+  Initializer init(1);
+  const at::Tensor x = at::randn({1, 3, 4, 8});
+  const auto heads = [&](int64_t count) { return said([&] { TokenAttention(init, 8, count, {}); }); };
+  EXPECT_EQ(heads(0), "TokenAttention: heads = 0 must divide the width 8");
+  EXPECT_EQ(heads(-2), "TokenAttention: heads = -2 must divide the width 8");
+  EXPECT_EQ(heads(3), "TokenAttention: heads = 3 must divide the width 8");
+  EXPECT_EQ(said([&] { DividedAttention(init, 8, 0, 2, {}); }),
+            "DividedAttention: heads = 0 must divide the width 8");
+  EXPECT_EQ(said([&] {
+              PoolingAttention(init, 8, 0, {3, 4}, 0);
+            }),
+            "PoolingAttention: heads = 0 must divide the width 8");
+  EXPECT_EQ(said([&] {
+              make_attention(init, "dense", {{3, 4}, 0, 8, 0});
+            }),
+            "attention 'dense': heads = 0 must divide the width 8");
+  EXPECT_EQ(said([&] { TimeHead(init, TimePooling::attention, 4, 8, 0, 6, 0); }),
+            "TimeHead: heads = 0 must divide the width 8");
+  EXPECT_EQ(said([] { compared_pairs({.width = 8, .heads = 0}, 3); }),
+            "compared_pairs: heads = 0 must divide the width 8");
+  const auto kronecker = [&](int64_t count, const std::vector<int64_t>& modes,
+                             const std::vector<std::string>& masks = {}) {
+    ops::KroneckerAttentionOptions options;
+    options.heads = count;
+    options.attend_modes = modes;
+    return said([&] { KroneckerAttention(init, 8, 2, true, 0, options, {}, masks); });
+  };
+  EXPECT_EQ(kronecker(0, {}), "KroneckerAttention: heads = 0 must divide the width 8");
+  EXPECT_EQ(kronecker(2, {2}), "KroneckerAttention: attend_modes must be from 0 to 1, got 2");
+  EXPECT_EQ(kronecker(2, {}, {"causal"}),
+            "KroneckerAttention: mode_masks must be empty or one for each of the 2 modes, got 1");
+  const auto rotated = [&](const std::vector<int64_t>& modes, double base = 10000) {
+    TokenAttention attention(init, 8, 2, {.rotary_modes = modes, .rotary_base = base});
+    return said([&] { attention.forward(x, {}); });
+  };
+  EXPECT_EQ(rotated({-1}), "rotary_angles: modes must be from 0 to 1, got -1");
+  EXPECT_EQ(rotated({7}), "rotary_angles: modes must be from 0 to 1, got 7");
+  EXPECT_EQ(rotated({0, 0}), "rotary_angles: modes must not repeat a mode, got [0, 0]");
+  EXPECT_EQ(rotated({0}, 0), "rotary_angles: base must be positive and finite, got 0");
+  EXPECT_EQ(rotated({0}, -2), "rotary_angles: base must be positive and finite, got -2");
+  EXPECT_EQ(said([] { ops::rotary_angles({3}, {}, 0, 10, at::kCPU); }),
+            "rotary_angles: 0 modes need heads of at least 2 channels, got 0");
+  EXPECT_EQ(ops::rotary_angles({3}, {}, 4, 10, at::kCPU).abs().sum().item<double>(), 0);
+  EXPECT_EQ(said([&] { DividedAttention(init, 8, 2, 1, {}).forward(x, {}); }),
+            "DividedAttention: x must have 3 axes (batch, modes, channels), got [1, 3, 4, 8]");
+  EXPECT_EQ(said([&] { DividedAttention(init, 8, 2, 2, {.rotary_modes = {-1}}); }),
+            "DividedAttention: rotary_modes must be from 0 to 1, got -1");
+}
+
+TEST(Patches, RefuseSizesThatDoNotFit) {
+  const at::Tensor x = at::randn({1, 5, 5, 2});
+  const auto cut = [&](const std::vector<int64_t>& patch) { return said([&] { cut_grid(x, patch); }); };
+  EXPECT_EQ(cut({0, 2}), "patches: expected a size of at least 1 for each of 2 modes, got [0, 2]");
+  EXPECT_EQ(cut({2, -1}), "patches: expected a size of at least 1 for each of 2 modes, got [2, -1]");
+  EXPECT_EQ(cut({2}), "patches: expected a size of at least 1 for each of 2 modes, got [2]");
+  EXPECT_EQ(said([] {
+              grid_patch_counts({4, 4}, {0, 2});
+            }),
+            "patches: expected a size of at least 1 for each of 2 modes, got [0, 2]");
+  for (const int64_t size : {0, -1, 3})
+    EXPECT_EQ(
+        said([&] {
+          join_patches(at::zeros({1, 2, 2, 4}), size);
+        }),
+        "join_patches: x must be [B, n_1, n_2, size·size·C] with a size of at least 1, got [1, 2, 2, 4] "
+        "and size " +
+            std::to_string(size));
+  EXPECT_EQ(said([] { patch_count(96, 16, 0); }),
+            "patches: length and stride must be at least 1, got 16 and 0");
+  EXPECT_EQ(said([] { patch_padding(96, -1, 8); }),
+            "patches: length and stride must be at least 1, got -1 and 8");
+  Initializer init(1);
+  for (const int64_t patch : {0, 1, 6})
+    EXPECT_EQ(said([&] { GridStem(init, 2, 1, patch, 8); }),
+              "GridStem: patch must be a power of 2, at least 2, got " + std::to_string(patch));
+}
+
+TEST(Positions, RefuseModesThatAreNotThere) {
+  Initializer init(1);
+  EXPECT_EQ(said([] { sin_cos_positions({}, 4); }),
+            "sin_cos_positions: expected the size of at least one mode, got none");
+  EXPECT_EQ(said([&] {
+              ModeEmbedding(init, {3, 5}, {-1}, 8, 1);
+            }),
+            "position encoding: modes must be from 0 to 1, got -1");
+  EXPECT_EQ(said([] {
+              SinCosEncoding({3, 5}, {2}, 8);
+            }),
+            "position encoding: modes must be from 0 to 1, got 2");
+}
+
+TEST(NamedOptions, RefuseUnknownNames) {
+  EXPECT_EQ(said([] { patch_activation("foo"); }),
+            "PatchEmbedding: activation must be linear, relu or relu_norm, got 'foo'");
+  EXPECT_EQ(said([] { time_pooling("foo"); }),
+            "TimeHead: pooling must be flatten, mean or attention, got 'foo'");
 }
 
 TEST(TimeHead, IsPooledByName) {

@@ -4,10 +4,12 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
 #include <c10/util/Exception.h>
+#include <c10/util/accumulate.h>
 
 #include <utility>
 
 #include "modewise/nn/attention/mode_mask.h"
+#include "modewise/nn/layers/checks.h"
 #include "modewise/ops/attention/axis_attention.h"
 #include "modewise/ops/attention/full_attention.h"
 #include "modewise/ops/attention/mode_scores.h"
@@ -39,13 +41,13 @@ int64_t feature_seed(const std::shared_ptr<FeatureDraw>& draw, const Dropout& dr
 at::Tensor norm_heads(const at::Tensor& x, int64_t heads, const LayerNorm& norm) {
   std::vector<int64_t> split = x.sizes().vec();
   split.back() = heads;
-  split.push_back(x.size(-1) / heads);
+  split.push_back(width_of_head("norm_heads", x.size(-1), heads));
   return norm.forward(x.view(split)).view(x.sizes());
 }
 
 at::Tensor rotate_heads(const at::Tensor& x, int64_t heads, at::IntArrayRef modes, double base) {
   if (modes.empty()) return x;
-  const int64_t width = x.size(-1) / heads;
+  const int64_t width = width_of_head("rotate_heads", x.size(-1), heads);
   const auto sizes = x.sizes().slice(1, static_cast<size_t>(x.dim() - 2));
   return ops::rotary(x.flatten(1, -2).unflatten(-1, {heads, width}),
                      ops::rotary_angles(sizes, modes, width, base, x.device()))
@@ -84,14 +86,21 @@ KroneckerAttention::KroneckerAttention(Initializer& init, int64_t width, int64_t
                                        double dropout, ops::KroneckerAttentionOptions options,
                                        FeatureDrawOptions draw, std::vector<std::string> mode_masks)
     : options_(std::move(options)), mode_masks_(std::move(mode_masks)) {
+  constexpr auto kModule = "KroneckerAttention";
+  const int64_t head = width_of_head(kModule, width, options_.heads);
+  ops::check_modes(kModule, "attend_modes", options_.attend_modes, modes);
+  ops::check_modes(kModule, "rope_modes", options_.rope_modes, modes);
+  TORCH_CHECK_VALUE(mode_masks_.empty() || std::ssize(mode_masks_) == modes, kModule,
+                    ": mode_masks must be empty or one for each of the ", modes, " modes, got ",
+                    mode_masks_.size());
   const int64_t projected = options_.share_modes ? width : modes * width;
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, projected));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, projected));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
   out_ = register_module("out_proj", std::make_shared<Linear>(init, width, width));
   if (query_key_norm) {
-    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(width / options_.heads));
-    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / options_.heads));
+    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(head));
+    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(head));
   }
   dropout_ = register_module("dropout", std::make_shared<Dropout>(init, dropout));
   if (options_.kernel != "linear") return;
@@ -128,15 +137,17 @@ std::vector<std::optional<at::Tensor>> KroneckerAttention::masks(const at::Tenso
   return out;
 }
 
-at::Tensor KroneckerAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor KroneckerAttention::forward(const at::Tensor& given, const std::optional<at::Tensor>& mask) {
+  const at::Tensor x = valid_tokens("KroneckerAttention", given, mask);
   ops::KroneckerAttentionOptions options = options_now();
   options.dropout = dropout_->active_probability();
   options.key = dropout_->key();
   return out_->forward(ops::kronecker_attention(x, value_->forward(x), weights(x), options, mask, masks(x)));
 }
 
-std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& x,
+std::vector<at::Tensor> KroneckerAttention::factors(const at::Tensor& given,
                                                     const std::optional<at::Tensor>& mask) {
+  const at::Tensor x = valid_tokens("KroneckerAttention", given, mask);
   return ops::mode_attention(x, weights(x), options_now(), mask, masks(x));
 }
 
@@ -145,13 +156,14 @@ TokenAttention::TokenAttention(Initializer& init, int64_t width, int64_t heads, 
   TORCH_CHECK_VALUE(!options_.causal || (options_.scope == AttentionScope::all && options_.features < 0 &&
                                          options_.rotary_modes.empty()),
                     "causal attention needs scope `all`, softmax and no rotary embedding");
+  const int64_t head = width_of_head("TokenAttention", width, heads);
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, width));
   out_ = register_module("out_proj", std::make_shared<Linear>(init, width, width));
   if (options_.query_key_norm) {
-    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(width / heads));
-    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / heads));
+    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(head));
+    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(head));
   }
   dropout_ = register_module("dropout", std::make_shared<Dropout>(init, options_.dropout));
   if (options_.features < 0) return;
@@ -182,8 +194,9 @@ ops::RandomFeatures TokenAttention::features_of(const at::Tensor& q, const at::T
   return ops::random_features(q.flatten(1, -2), k.flatten(1, -2), heads_, projection, kept);
 }
 
-at::Tensor TokenAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor TokenAttention::full_matrix(const at::Tensor& given, const std::optional<at::Tensor>& mask) {
   if (options_.scope != AttentionScope::all) return {};
+  const at::Tensor x = valid_tokens("TokenAttention", given, mask);
   const at::Tensor q = queries(x), k = keys(x);
   if (options_.features >= 0) {
     const ops::RandomFeatures features = features_of(q, k, mask);
@@ -215,12 +228,13 @@ void TokenAttention::check_elsewhere() const {
 
 at::Tensor TokenAttention::attend(const at::Tensor& x, const Memory& memory) {
   check_elsewhere();
-  return attend_all(queries(x), keys(memory.tokens), memory, false);
+  const at::Tensor tokens = valid_tokens("TokenAttention", memory.tokens, memory.mask);
+  return attend_all(queries(x), keys(tokens), {tokens, memory.mask}, false);
 }
 
 at::Tensor TokenAttention::attend_matrix(const at::Tensor& x, const Memory& memory) {
   check_elsewhere();
-  const at::Tensor q = queries(x), k = keys(memory.tokens);
+  const at::Tensor q = queries(x), k = keys(valid_tokens("TokenAttention", memory.tokens, memory.mask));
   std::optional<at::Tensor> kept;
   if (memory.mask) kept = memory.mask->flatten(1);
   if (options_.features < 0) return ops::mode_scores(q.flatten(1, -2), k.flatten(1, -2), heads_, kept);
@@ -233,9 +247,10 @@ at::Tensor TokenAttention::step(const at::Tensor& x, TokenCache& cache) {
   const auto join = [](const at::Tensor& before, const at::Tensor& now) {
     return before.defined() ? at::cat({before, now}, 1) : now;
   };
-  cache.keys = join(cache.keys, keys(x));
-  cache.values = join(cache.values, value_->forward(x));
-  return attend_step(x, cache, cache.values.size(1) - 1);
+  TokenCache grown = {join(cache.keys, keys(x)), join(cache.values, value_->forward(x))};
+  const at::Tensor out = attend_step(x, grown, grown.values.size(1) - 1);
+  cache = std::move(grown);
+  return out;
 }
 
 TokenCache TokenAttention::remembered(const at::Tensor& tokens) {
@@ -250,14 +265,16 @@ at::Tensor TokenAttention::attend_step(const at::Tensor& x, const TokenCache& me
                                            dropout_->active_probability(), dropout_->key()));
 }
 
-at::Tensor TokenAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor TokenAttention::forward(const at::Tensor& given, const std::optional<at::Tensor>& mask) {
+  const at::Tensor x = valid_tokens("TokenAttention", given, mask);
   const at::Tensor q = queries(x), k = keys(x);
   if (options_.scope == AttentionScope::all) return attend_all(q, k, {x, mask}, options_.causal);
   // Flatten the series modes to one: [B, N, P, D].
   const at::IntArrayRef sizes = x.sizes();
-  const std::vector<int64_t> folded{x.size(0), -1, x.size(-2), x.size(-1)};
+  const int64_t series = c10::multiply_integers(sizes.slice(1, sizes.size() - 3));
+  const std::vector<int64_t> folded{x.size(0), series, x.size(-2), x.size(-1)};
   std::optional<at::Tensor> folded_mask;
-  if (mask) folded_mask = mask->reshape({x.size(0), -1, x.size(-2)});
+  if (mask) folded_mask = mask->reshape({x.size(0), series, x.size(-2)});
   const at::Tensor out =
       ops::axis_attention(q.reshape(folded), k.reshape(folded), value_->forward(x).reshape(folded), heads_,
                           options_.scope == AttentionScope::spatial ? 0 : 1, folded_mask, {},

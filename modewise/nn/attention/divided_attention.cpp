@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "modewise/nn/layers/checks.h"
 #include "modewise/ops/attention/axis_attention.h"
+#include "modewise/ops/attention/rotary.h"
 #include "modewise/ops/dense/linear.h"
 
 namespace modewise::nn {
@@ -11,12 +13,14 @@ namespace modewise::nn {
 DividedAttention::DividedAttention(Initializer& init, int64_t width, int64_t heads, int64_t modes,
                                    TokenAttentionOptions options)
     : heads_(heads), modes_(modes), options_(std::move(options)) {
+  const int64_t head = width_of_head("DividedAttention", width, heads);
+  ops::check_modes("DividedAttention", "rotary_modes", options_.rotary_modes, modes);
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, modes * width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, modes * width));
   value_ = register_module("value_proj", std::make_shared<Linear>(init, width, modes * width));
   if (options_.query_key_norm) {
-    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(width / heads));
-    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(width / heads));
+    query_norm_ = register_module("q_norm", std::make_shared<LayerNorm>(head));
+    key_norm_ = register_module("k_norm", std::make_shared<LayerNorm>(head));
   }
   dropouts_ = register_module("dropout", std::make_shared<ModuleList<Dropout>>());
   for (int64_t mode = 0; mode < modes; ++mode)
@@ -46,7 +50,10 @@ at::Tensor DividedAttention::step(const at::Tensor& x, int64_t mode,
                              dropout.key());
 }
 
-at::Tensor DividedAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor DividedAttention::forward(const at::Tensor& given, const std::optional<at::Tensor>& mask) {
+  TORCH_CHECK_VALUE(given.dim() == modes_ + 2, "DividedAttention: x must have ", modes_ + 2,
+                    " axes (batch, modes, channels), got ", given.sizes());
+  const at::Tensor x = valid_tokens("DividedAttention", given, mask);
   at::Tensor sum;
   for (int64_t mode = 0; mode < modes_; ++mode) {
     const at::Tensor added = step(sum.defined() ? x + sum : x, mode, mask);

@@ -303,8 +303,8 @@ std::shared_ptr<Attention> make_attention(Initializer& init, std::string_view na
   TORCH_CHECK_VALUE(
       shape.columns() == shape.rows() || type.cross_attention, "attention '", type.name,
       "' has no cross-attention: its definition has one feature map, so as many keys as tokens");
-  TORCH_CHECK_VALUE(shape.width % shape.heads == 0, "attention '", type.name, "': heads = ", shape.heads,
-                    " must divide the width ", shape.width);
+  TORCH_CHECK_VALUE(shape.heads >= 1 && shape.width % shape.heads == 0, "attention '", type.name,
+                    "': heads = ", shape.heads, " must divide the width ", shape.width);
   if (mixes(type.name)) {
     const std::string fault = mixture_fault({type.name}, options.mixture);
     TORCH_CHECK_VALUE(fault.empty(), "mixture ", fault);

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
 
+#include "modewise/nn/layers/checks.h"
 #include "modewise/ops/attention/full_attention.h"
 
 namespace modewise::nn {
@@ -33,10 +34,6 @@ at::Tensor padded(const at::Tensor& x, int64_t modes) {
   return at::constant_pad_nd(x, padding);
 }
 
-at::Tensor zero_where_invalid(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  return mask ? x.masked_fill(mask->logical_not().unsqueeze(-1), 0) : x;
-}
-
 }  // namespace
 
 GridPooling::GridPooling(Initializer& init, int64_t width, int64_t modes, int64_t stride)
@@ -65,6 +62,7 @@ at::Tensor GridPooling::pooled_mask(const at::Tensor& mask) const {
 PoolingAttention::PoolingAttention(Initializer& init, int64_t width, int64_t heads,
                                    const std::vector<int64_t>& token_sizes, double dropout)
     : heads_(heads) {
+  width_of_head("PoolingAttention", width, heads);
   const auto modes = static_cast<int64_t>(token_sizes.size());
   query_ = register_module("query_proj", std::make_shared<Linear>(init, width, width));
   key_ = register_module("key_proj", std::make_shared<Linear>(init, width, width));
@@ -76,8 +74,10 @@ PoolingAttention::PoolingAttention(Initializer& init, int64_t width, int64_t hea
   dropout_ = register_module("dropout", std::make_shared<Dropout>(init, dropout));
 }
 
-at::Tensor PoolingAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const auto project = [&](const Linear& linear) { return zero_where_invalid(linear.forward(x), mask); };
+at::Tensor PoolingAttention::forward(const at::Tensor& given, const std::optional<at::Tensor>& mask) {
+  const char* module = "PoolingAttention";
+  const at::Tensor x = valid_tokens(module, given, mask);
+  const auto project = [&](const Linear& linear) { return zeroed_tokens(module, linear.forward(x), mask); };
   const at::Tensor q = pool_query_->forward(project(*query_)).flatten(1, -2);
   const at::Tensor k = pool_key_->forward(project(*key_)).flatten(1, -2);
   const at::Tensor v = pool_value_->forward(project(*value_)).flatten(1, -2);

@@ -7,6 +7,7 @@
 
 #include "modewise/core/aliases.h"
 #include "modewise/nn/attention/attention_matrix.h"
+#include "modewise/nn/layers/checks.h"
 #include "modewise/ops/accumulate_type.h"
 
 namespace modewise::nn {
@@ -36,9 +37,10 @@ SequenceAttention::SequenceAttention(Initializer& init, const SequenceAttentionO
     dropout_ = register_module("dropout", std::make_shared<Dropout>(init, options.dropout));
 }
 
-SequenceAttention::Tokens SequenceAttention::tokens_of(const at::Tensor& x,
+SequenceAttention::Tokens SequenceAttention::tokens_of(const at::Tensor& given,
                                                        const std::optional<at::Tensor>& mask) const {
-  check_mask(x, mask);
+  check_mask(given, mask);
+  const at::Tensor x = valid_tokens("SequenceAttention", given, mask);
   const auto heads = [&](const std::shared_ptr<Linear>& map) {
     return map ? map->forward(x).unflatten(-1, {heads_, x.size(-1) / heads_}) : at::Tensor();
   };

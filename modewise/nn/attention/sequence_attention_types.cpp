@@ -1,6 +1,7 @@
 // The list of attention types over a sequence, and the types that ops::tensor_attention computes.
 
 #include "modewise/nn/attention/sequence_attention.h"
+#include "modewise/nn/layers/checks.h"
 #include "modewise/nn/layers/constant.h"
 
 namespace modewise::nn {
@@ -73,9 +74,9 @@ std::span<const SequenceConstructor> sequence_constructors() {
 
 double compared_pairs(const SequenceAttentionOptions& options, int64_t n) {
   sequence_constructor(options.type);  // throws for an unknown type
-  return ops::compared_pairs({tensor_options(options), options.summary_tokens, options.width / options.heads,
-                              options.tokens, options.own},
-                             n);
+  const int64_t head = width_of_head("compared_pairs", options.width, options.heads);
+  return ops::compared_pairs(
+      {tensor_options(options), options.summary_tokens, head, options.tokens, options.own}, n);
 }
 
 }  // namespace modewise::nn

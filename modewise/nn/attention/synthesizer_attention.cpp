@@ -11,6 +11,7 @@
 #include <string>
 
 #include "modewise/nn/embedding/token_projection.h"
+#include "modewise/nn/layers/checks.h"
 #include "modewise/ops/attention/full_attention.h"
 #include "modewise/ops/attention/softmax.h"
 #include "modewise/ops/attention/synthesized_attention.h"
@@ -44,8 +45,8 @@ std::optional<at::Tensor> flat(const std::optional<at::Tensor>& mask) {
 }
 
 /// x with 0 where the mask is false: a row of logits may depend on every token.
-at::Tensor valid_tokens(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  return mask ? x.masked_fill(mask->logical_not().unsqueeze(-1), 0) : x;
+at::Tensor zeroed(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+  return zeroed_tokens("synthesizer", x, mask);
 }
 
 /// Logits of tokens x [B, c, D], all at position `place`, from a source whose rows depend on their own token
@@ -86,12 +87,12 @@ at::Tensor SynthesizerAttention::mixed(const at::Tensor& x, const at::Tensor& va
 }
 
 at::Tensor SynthesizerAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const at::Tensor tokens = valid_tokens(x, mask), values = by_head(value_->forward(tokens), heads_);
+  const at::Tensor tokens = zeroed(x, mask), values = by_head(value_->forward(tokens), heads_);
   return out_->forward(mixed(tokens, values, mask, causal_).flatten(-2).view(x.sizes()));
 }
 
 at::Tensor SynthesizerAttention::attend(const at::Tensor& x, const Memory& memory) {
-  const at::Tensor values = by_head(value_->forward(memory.tokens), heads_);
+  const at::Tensor values = by_head(value_->forward(zeroed(memory.tokens, memory.mask)), heads_);
   return out_->forward(mixed(x, values, memory.mask, false).flatten(-2).view(x.sizes()));
 }
 
@@ -118,12 +119,14 @@ at::Tensor SynthesizerAttention::attend_step(const at::Tensor& x, const TokenCac
 at::Tensor SynthesizerAttention::step(const at::Tensor& x, TokenCache& cache) {
   if (!causal_) return Attention::step(x, cache);
   const at::Tensor value = value_->forward(x);
-  cache.values = cache.values.defined() ? at::cat({cache.values, value}, 1) : value;
-  return attend_step(x, cache, cache.values.size(1) - 1);
+  TokenCache grown = {{}, cache.values.defined() ? at::cat({cache.values, value}, 1) : value};
+  const at::Tensor out = attend_step(x, grown, grown.values.size(1) - 1);
+  cache = std::move(grown);
+  return out;
 }
 
 at::Tensor SynthesizerAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  return mixed(valid_tokens(x, mask), units(x, heads_), mask, causal_).transpose(1, 2);
+  return mixed(zeroed(x, mask), units(x, heads_), mask, causal_).transpose(1, 2);
 }
 
 FactorProductAttention::FactorProductAttention(Initializer& init, const SynthesizerShape& shape,
@@ -161,14 +164,13 @@ at::Tensor FactorProductAttention::forward(const at::Tensor& x, const std::optio
                             static_cast<int64_t>(i));
     return t;
   };
-  at::Tensor values = value_->forward(x);
+  const at::Tensor values = value_->forward(zeroed(x, mask));
   if (!mask) return out_->forward(mix(folded(values)).reshape(x.sizes()));
   // Invalid tokens get weight 0; the other weights are renormalized to sum to 1.
   const at::Tensor valid = mask->unsqueeze(-1).to(x.scalar_type());
-  values = values.masked_fill(mask->logical_not().unsqueeze(-1), 0);
   const at::Tensor mass =
       mix(folded(valid.flatten(1, -2).expand({-1, -1, shape_.heads})));  // one number per head
-  const at::Tensor mixed = mix(folded(values)).unflatten(-1, {shape_.heads, -1});
+  const at::Tensor mixed = mix(folded(zeroed(values, mask))).unflatten(-1, {shape_.heads, -1});
   return out_->forward((mixed / mass.clamp_min(1e-20).unsqueeze(-1)).flatten(-2).reshape(x.sizes()));
 }
 
@@ -193,7 +195,7 @@ LinformerAttention::LinformerAttention(Initializer& init, const SynthesizerShape
 }
 
 TokenCache LinformerAttention::projected(const Memory& memory) const {
-  const at::Tensor tokens = memory.tokens.flatten(1, -2);
+  const at::Tensor tokens = zeroed(memory.tokens, memory.mask).flatten(1, -2);
   std::optional<at::Tensor> mask;
   if (memory.mask) mask = memory.mask->flatten(1);
   return {projected_tokens(key_->forward(tokens), key_map_, mask),
@@ -212,7 +214,8 @@ at::Tensor LinformerAttention::attend_step(const at::Tensor& x, const TokenCache
   return out_->forward(ops::full_attention(query_->forward(x), memory.keys, memory.values, shape_.heads));
 }
 
-at::Tensor LinformerAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor LinformerAttention::forward(const at::Tensor& given, const std::optional<at::Tensor>& mask) {
+  const at::Tensor x = valid_tokens("synthesizer", given, mask);
   return attend(x, {x, mask});
 }
 
@@ -229,7 +232,7 @@ PrintedMixtureAttention::PrintedMixtureAttention(Initializer& init, const Synthe
 
 at::Tensor PrintedMixtureAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   const int64_t n = shape_.rows();
-  const ops::SynthesizedLogits inner = inner_->logits(valid_tokens(x, mask), n);
+  const ops::SynthesizedLogits inner = inner_->logits(zeroed(x, mask), n);
   const at::Tensor probabilities =
       ops::synthesized_attention(units(x, shape_.heads), inner, n, flat(mask)).transpose(1, 2);
   const ops::SynthesizedLogits random = random_->logits(x, n);
@@ -240,8 +243,7 @@ at::Tensor PrintedMixtureAttention::full_matrix(const at::Tensor& x, const std::
 }
 
 at::Tensor PrintedMixtureAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  at::Tensor values = value_->forward(x);
-  if (mask) values = values.masked_fill(mask->logical_not().unsqueeze(-1), 0);
+  const at::Tensor values = zeroed(value_->forward(zeroed(x, mask)), mask);
   const at::Tensor heads_first = by_head(values, shape_.heads).transpose(1, 2);
   const at::Tensor mixed = ops::matmul(full_matrix(x, mask), heads_first).transpose(1, 2);
   return out_->forward(mixed.flatten(-2).reshape(x.sizes()));

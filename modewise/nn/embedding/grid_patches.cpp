@@ -2,6 +2,7 @@
 
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/relu.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,12 @@
 namespace modewise::nn {
 namespace {
 
+void check_patch(const std::vector<int64_t>& patch, int64_t modes) {
+  TORCH_CHECK_VALUE(
+      std::ssize(patch) == modes && std::ranges::all_of(patch, [](int64_t p) { return p >= 1; }),
+      "patches: expected a size of at least 1 for each of ", modes, " modes, got ", at::IntArrayRef(patch));
+}
+
 /// Mask of the patches with at least one valid cell.
 at::Tensor patch_mask(const at::Tensor& valid, const std::vector<int64_t>& patch) {
   return cut_grid(valid.unsqueeze(-1), patch).any(-1);
@@ -21,6 +28,7 @@ at::Tensor patch_mask(const at::Tensor& valid, const std::vector<int64_t>& patch
 }  // namespace
 
 std::vector<int64_t> grid_patch_counts(const std::vector<int64_t>& size, const std::vector<int64_t>& patch) {
+  check_patch(patch, std::ssize(size));
   std::vector<int64_t> out;
   for (size_t i = 0; i < size.size(); ++i) out.push_back((size[i] + patch[i] - 1) / patch[i]);
   return out;
@@ -28,6 +36,7 @@ std::vector<int64_t> grid_patch_counts(const std::vector<int64_t>& size, const s
 
 at::Tensor cut_grid(const at::Tensor& x, const std::vector<int64_t>& patch) {
   const auto modes = static_cast<int64_t>(patch.size());
+  check_patch(patch, x.dim() - 2);
   std::vector<int64_t> padding = {0, 0}, split = {x.size(0)}, order = {0}, out = {x.size(0)};
   bool pads = false;
   for (int64_t mode = modes - 1; mode >= 0; --mode) {
@@ -49,6 +58,9 @@ at::Tensor cut_grid(const at::Tensor& x, const std::vector<int64_t>& patch) {
 }
 
 at::Tensor join_patches(const at::Tensor& x, int64_t size) {
+  TORCH_CHECK_VALUE(x.dim() == 4 && size >= 1 && x.size(3) % (size * size) == 0,
+                    "join_patches: x must be [B, n_1, n_2, size·size·C] with a size of at least 1, got ",
+                    x.sizes(), " and size ", size);
   const int64_t rows = x.size(1), columns = x.size(2);
   return x.view({x.size(0), rows, columns, size, size, x.size(3) / (size * size)})
       .permute({0, 1, 3, 2, 4, 5})
@@ -89,6 +101,8 @@ GridStem::GridStem(Initializer& init, int64_t modes, int64_t channels, int64_t p
       patch_(patch),
       convolutions_(register_module("conv", std::make_shared<ModuleList<Convolution>>())),
       norms_(register_module("norm", std::make_shared<ModuleList<BatchNorm>>())) {
+  TORCH_CHECK_VALUE(patch >= 2 && (patch & (patch - 1)) == 0,
+                    "GridStem: patch must be a power of 2, at least 2, got ", patch);
   int64_t from = channels;
   for (int64_t reduction = 2; reduction <= patch; reduction *= 2) {
     const int64_t to = std::max<int64_t>(width * reduction / patch, 1);

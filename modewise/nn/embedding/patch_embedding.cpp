@@ -3,6 +3,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/relu.h>
+#include <c10/util/Exception.h>
 
 #include <cmath>
 
@@ -37,10 +38,14 @@ at::Tensor unfold(const at::Tensor& x, int64_t length, int64_t stride) {
 PatchActivation patch_activation(std::string_view name) {
   if (name == "relu") return PatchActivation::relu;
   if (name == "relu_norm") return PatchActivation::relu_norm;
+  TORCH_CHECK_VALUE(name == "linear", "PatchEmbedding: activation must be linear, relu or relu_norm, got '",
+                    name, "'");
   return PatchActivation::none;
 }
 
 int64_t patch_padding(int64_t lookback, int64_t length, int64_t stride) {
+  TORCH_CHECK_VALUE(length >= 1 && stride >= 1, "patches: length and stride must be at least 1, got ", length,
+                    " and ", stride);
   if (lookback < length) return length - lookback;
   const int64_t rest = (lookback - length) % stride;
   return rest == 0 ? 0 : stride - rest;

@@ -16,7 +16,7 @@ namespace modewise::nn {
 
 /// Activation after the projection: none, ReLU (paper), or ReLU and LayerNorm (as released).
 enum class PatchActivation { none, relu, relu_norm };
-/// Parses a config value: "linear", "relu" or "relu_norm".
+/// Parses a config value: "linear", "relu" or "relu_norm"; a ValueError for another.
 PatchActivation patch_activation(std::string_view name);
 
 struct PatchTokens {

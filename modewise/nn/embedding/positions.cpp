@@ -1,10 +1,13 @@
 #include "modewise/nn/embedding/positions.h"
 
 #include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
 
 #include <cmath>
 #include <functional>
 #include <numeric>
+
+#include "modewise/ops/attention/rotary.h"
 
 namespace modewise::nn {
 namespace {
@@ -12,6 +15,7 @@ namespace {
 /// Broadcast shape: the sizes of `modes`, 1 for the other modes, then the width.
 std::vector<int64_t> view_of(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
                              int64_t width) {
+  ops::check_modes("position encoding", "modes", modes, std::ssize(token_sizes));
   std::vector<int64_t> view(token_sizes.size(), 1);
   for (int64_t mode : modes) view[static_cast<size_t>(mode)] = token_sizes[static_cast<size_t>(mode)];
   view.push_back(width);
@@ -19,6 +23,7 @@ std::vector<int64_t> view_of(const std::vector<int64_t>& token_sizes, const std:
 }
 
 std::vector<int64_t> sizes_of(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes) {
+  ops::check_modes("position encoding", "modes", modes, std::ssize(token_sizes));
   std::vector<int64_t> sizes;
   for (int64_t mode : modes) sizes.push_back(token_sizes[static_cast<size_t>(mode)]);
   return sizes;
@@ -27,6 +32,7 @@ std::vector<int64_t> sizes_of(const std::vector<int64_t>& token_sizes, const std
 }  // namespace
 
 at::Tensor sin_cos_positions(const std::vector<int64_t>& sizes, int64_t width) {
+  TORCH_CHECK_VALUE(!sizes.empty(), "sin_cos_positions: expected the size of at least one mode, got none");
   const int64_t modes = static_cast<int64_t>(sizes.size());
   const int64_t half = width / (2 * modes);  // frequencies per mode
   const int64_t places = std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());

@@ -2,11 +2,16 @@
 
 #include <ATen/ops/softmax.h>
 
+#include "modewise/nn/layers/checks.h"
+
 namespace modewise::nn {
 
 TimePooling time_pooling(const std::string& name) {
   if (name == "flatten") return TimePooling::flatten;
-  return name == "attention" ? TimePooling::attention : TimePooling::mean;
+  if (name == "mean") return TimePooling::mean;
+  TORCH_CHECK_VALUE(name == "attention", "TimeHead: pooling must be flatten, mean or attention, got '", name,
+                    "'");
+  return TimePooling::attention;
 }
 
 TimeHead::TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int64_t width, int64_t heads,
@@ -18,11 +23,13 @@ TimeHead::TimeHead(Initializer& init, TimePooling pooling, int64_t patches, int6
       linear_(register_module(
           "2", std::make_shared<Linear>(init, pooling == TimePooling::flatten ? patches * width : width,
                                         outputs))) {
-  if (pooling == TimePooling::attention)
-    score_ = register_module("score", std::make_shared<Linear>(init, width, heads, false));
+  if (pooling != TimePooling::attention) return;
+  width_of_head("TimeHead", width, heads);
+  score_ = register_module("score", std::make_shared<Linear>(init, width, heads, false));
 }
 
-at::Tensor TimeHead::forward(const at::Tensor& tokens, const std::optional<at::Tensor>& mask) const {
+at::Tensor TimeHead::forward(const at::Tensor& given, const std::optional<at::Tensor>& mask) const {
+  const at::Tensor tokens = valid_tokens("TimeHead", given, mask);
   at::Tensor pooled;
   switch (pooling_) {
     case TimePooling::flatten:

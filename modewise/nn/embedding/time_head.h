@@ -22,7 +22,7 @@ enum class TimePooling {
   attention,  // LayerNorm, attention pooling of the valid tokens, learned scores per head
 };
 
-/// Parses "flatten", "mean" or "attention".
+/// Parses "flatten", "mean" or "attention"; a ValueError for another name.
 TimePooling time_pooling(const std::string& name);
 
 /// State names as released: 0 LayerNorm, 2 Linear.

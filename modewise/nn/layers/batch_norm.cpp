@@ -5,6 +5,7 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include "modewise/nn/layers/checks.h"
 #include "modewise/nn/layers/linear.h"
 #include "modewise/ops/normalization/batch_norm.h"
 #include "modewise/ops/normalization/masked_moments.h"
@@ -18,7 +19,8 @@ BatchNorm::BatchNorm(int64_t width, double eps, double momentum) : eps_(eps), mo
   running_var_ = register_buffer("running_var", at::ones({width}));
 }
 
-at::Tensor BatchNorm::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor BatchNorm::forward(const at::Tensor& given, const std::optional<at::Tensor>& mask) {
+  const at::Tensor x = valid_tokens("BatchNorm", given, mask);
   if (!is_training()) {
     const at::Tensor factor = weight_ * (running_var_ + eps_).rsqrt();
     return x * cast_like(factor, x) + cast_like(bias_ - running_mean_ * factor, x);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "modewise/nn/layers/checks.h"
 #include "modewise/ops/normalization/layer_norm.h"
 
 namespace modewise::nn {
@@ -31,7 +32,8 @@ at::Tensor Block::fed(const at::Tensor& normed) const {
   return scale2_.defined() ? out * cast_like(scale2_, out) : out;
 }
 
-at::Tensor Block::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
+at::Tensor Block::forward(const at::Tensor& given, const std::optional<at::Tensor>& mask) {
+  const at::Tensor x = valid_tokens("Block", given, mask);
   if (!feed_forward_) return dropout1_->add_to(x, attended(x, mask));
   if (!attention_) return dropout2_->add_to(x, fed(norm2_->forward(x)));
   const ops::ResidualNorm middle =
@@ -42,12 +44,12 @@ at::Tensor Block::forward(const at::Tensor& x, const std::optional<at::Tensor>& 
 
 std::vector<at::Tensor> Block::factors(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   if (!attention_) return {};
-  return attention_->factors(norm1_->forward(x), mask);
+  return attention_->factors(norm1_->forward(valid_tokens("Block", x, mask)), mask);
 }
 
 at::Tensor Block::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   if (!attention_) return {};
-  return attention_->full_matrix(norm1_->forward(x), mask);
+  return attention_->full_matrix(norm1_->forward(valid_tokens("Block", x, mask)), mask);
 }
 
 }  // namespace modewise::nn
