@@ -48,8 +48,4 @@ TORCH_LIBRARY_IMPL(modewise, Autograd, m) {
   m.impl("update_moments", torch::autograd::autogradNotImplementedFallback());
 }
 
-TORCH_LIBRARY_IMPL(modewise, ADInplaceOrView, m) {
-  m.impl("update_moments", torch::autograd::autogradNotImplementedInplaceOrViewFallback());
-}
-
 }  // namespace modewise::ops

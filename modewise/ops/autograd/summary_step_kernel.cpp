@@ -10,9 +10,4 @@ TORCH_LIBRARY_IMPL(modewise, Autograd, m) {
   m.impl("summary_join", torch::autograd::autogradNotImplementedFallback());
 }
 
-TORCH_LIBRARY_IMPL(modewise, ADInplaceOrView, m) {
-  m.impl("summary_step", torch::autograd::autogradNotImplementedInplaceOrViewFallback());
-  m.impl("summary_join", torch::autograd::autogradNotImplementedInplaceOrViewFallback());
-}
-
 }  // namespace modewise::ops

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
+#include "modewise/ops/autograd/written_tensors.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/kernel_list.h"
@@ -56,6 +57,7 @@ void adam_step_checked(const at::Tensor& parameter, const at::Tensor& gradient,
   check_adam_step_args(parameter, gradient, first_moment, second_moment);
   adam_step_kernels.run(parameter.device(), parameter, gradient, first_moment, second_moment,
                         {beta1, beta2, epsilon, step_size, root_scale, gradient_scale, keep, added_decay});
+  count_writes({parameter, first_moment, second_moment});
 }
 
 }  // namespace

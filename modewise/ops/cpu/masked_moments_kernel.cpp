@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "modewise/ops/accumulate_type.h"
+#include "modewise/ops/autograd/written_tensors.h"
 #include "modewise/ops/kernel_list.h"
 #include "modewise/ops/normalization/masked_moments_checks.h"
 #include "modewise/ops/reference/reference.h"
@@ -109,6 +110,7 @@ void update_moments_checked(const at::Tensor& running_mean, const at::Tensor& ru
                             double momentum) {
   check_update_moments_args(running_mean, running_var, mean, var, count);
   update_moments_kernels.run(running_mean.device(), running_mean, running_var, mean, var, count, momentum);
+  count_writes({running_mean, running_var});
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/attention/summary_step_checks.h"
+#include "modewise/ops/autograd/written_tensors.h"
 #include "modewise/ops/cpu/dispatch_type.h"
 #include "modewise/ops/cpu/row_tasks.h"
 #include "modewise/ops/cpu/scratch.h"
@@ -224,7 +225,11 @@ at::Tensor summary_step_checked(const at::Tensor& q, const at::Tensor& k, const 
   const RotaryEmbedding rotary = {frequencies.value_or(at::Tensor()), gains.vec(), {}};
   const StepOptions options = {first, window, scale, attends};
   check_summary_step_args(q, k, v, rotated, ring, kept, summary_tokens, open, rotary, options);
-  return step_kernels.run(q.device(), q, k, v, rotated, ring, kept, summary_tokens, open, rotary, options);
+  const auto out =
+      step_kernels.run(q.device(), q, k, v, rotated, ring, kept, summary_tokens, open, rotary, options);
+  count_writes(
+      {ring_keys, ring_values, first_keys, first_values, open.high, open.total, open.keys, open.values});
+  return out;
 }
 
 void summary_join_loops(const KeyRows& rows, const PartialBlocks& open) {
@@ -247,6 +252,7 @@ void summary_join_checked(const at::Tensor& keys, const at::Tensor& values, cons
   const PartialBlocks open = {latents, high, total, sum_keys, sum_values};
   check_summary_join_args("summary_join", {keys, values}, open);
   join_kernels.run(keys.device(), {keys, values}, open);
+  count_writes({high, total, sum_keys, sum_values});
 }
 
 }  // namespace
