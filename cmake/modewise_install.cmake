@@ -26,8 +26,8 @@ function(modewise_install_package component folder torch)
     INCLUDES DESTINATION ${folder}include ${folder}${third_party})
   # Internal headers are not installed: kernels, their checks, handles of other libraries.
   install(DIRECTORY modewise DESTINATION ${folder}include COMPONENT ${component} ${ARGN} FILES_MATCHING PATTERN "*.h"
-    PATTERN autograd EXCLUDE PATTERN cpu EXCLUDE PATTERN reference EXCLUDE
-    REGEX "_(checks|handle)\\.h$" EXCLUDE REGEX "/(gzip|one_thread|zip_archive)\\.h$" EXCLUDE)
+    PATTERN autograd EXCLUDE PATTERN cpu EXCLUDE PATTERN cuda EXCLUDE PATTERN reference EXCLUDE
+    REGEX "_(checks|handle)\\.h$" EXCLUDE REGEX "/(gzip|one_thread|toml_reader|zip_archive)\\.h$" EXCLUDE)
   install(DIRECTORY ${MODEWISE_FMT_HEADERS}/fmt ${MODEWISE_JSON_HEADERS}/nlohmann DESTINATION ${folder}${third_party}
     COMPONENT ${component} ${ARGN})
   install(FILES cmake/third_party_licenses.txt DESTINATION ${folder}${third_party} COMPONENT ${component} ${ARGN})

@@ -46,6 +46,8 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 file(GLOB parts RELATIVE ${prefix} ${prefix}/*)
 list(JOIN parts " " parts)
 require("${parts}" STREQUAL "bin include lib share")  # no files of the wheel
+file(GLOB internal ${prefix}/include/modewise/ops/cuda ${prefix}/include/modewise/sweep/toml_reader.h)
+require("${internal}" STREQUAL "")
 
 build(${SOURCES}/examples/cpp examples)
 set(programs ${FOLDER}/examples)
