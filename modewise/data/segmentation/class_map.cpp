@@ -105,17 +105,25 @@ std::string ClassMap::ids_text() const {
   return fmt::format("{}, …", fmt::join(ids, ", "));
 }
 
-std::optional<uint8_t> ClassMap::nodata_id() const {
-  std::set<int64_t> taken;
-  for (const SceneClass& one : classes_) {
-    if (one.id < 0 || one.id > 255) return std::nullopt;
-    taken.insert(one.id);
-  }
-  for (const int64_t id : ignored_ids_)
-    if (id >= 0 && id <= 255) return static_cast<uint8_t>(id);
-  for (int64_t id = 255; id >= 0; --id)
-    if (!taken.contains(id)) return static_cast<uint8_t>(id);
-  return std::nullopt;
+MapNumbers ClassMap::map_numbers() const {
+  struct Type {
+    const char* name;
+    int64_t min, max;
+  };
+  static constexpr std::array<Type, 4> kTypes = {
+      {{"u8", 0, 255}, {"u16", 0, 65535}, {"i16", INT16_MIN, INT16_MAX}, {"i32", INT32_MIN, INT32_MAX}}};
+  std::set<int64_t> ids;
+  for (const SceneClass& one : classes_) ids.insert(one.id);
+  const Type type = *std::ranges::find_if(
+      kTypes, [&](const Type& one) { return *ids.begin() >= one.min && *ids.rbegin() <= one.max; });
+  const auto held =
+      std::ranges::find_if(ignored_ids_, [&](int64_t id) { return id >= type.min && id <= type.max; });
+  int64_t nodata = type.min < 0 ? type.min : type.max;
+  if (held != ignored_ids_.end())
+    nodata = *held;
+  else
+    while (ids.contains(nodata)) nodata += type.min < 0 ? 1 : -1;
+  return {type.name, static_cast<int32_t>(nodata)};
 }
 
 // Legend and colours: Multi-Resolution Land Characteristics Consortium, www.mrlc.gov.

@@ -19,6 +19,13 @@ struct SceneClass {
   bool operator==(const SceneClass&) const = default;
 };
 
+/// Type of the numbers in a class map file, and the one of pixels without data.
+struct MapNumbers {
+  std::string dtype;
+  int32_t nodata = 0;
+  bool operator==(const MapNumbers&) const = default;
+};
+
 class ClassMap {
  public:
   static constexpr int16_t ignored = -1;
@@ -37,9 +44,10 @@ class ClassMap {
   std::optional<int16_t> index_of(double value) const;
   /// "0, 11, 21 …", for messages.
   std::string ids_text() const;
-  /// Nodata value of class maps: the first ignored id in 0 … 255, else the highest number up to 255 that is
-  /// not a class. Nothing if class ids do not fit into 0 … 255.
-  std::optional<uint8_t> nodata_id() const;
+  /// Numbers of class maps: the narrowest of u8, u16, i16 and i32 that holds the class ids, and as nodata
+  /// value the first ignored id that it holds, else its highest (i16 and i32: lowest) number that is not a
+  /// class.
+  MapNumbers map_numbers() const;
 
   bool operator==(const ClassMap&) const = default;
 

@@ -80,9 +80,10 @@ class TiffReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writer of an image of dtype u8 or f32 in tiles of 256 × 256 or strips, with deflate, lzw or no
-/// compression; beyond 4 GB as BigTIFF. Equal images give equal bytes. The file appears under its name when
-/// `close` returns; a writer that is destroyed before leaves no file. Throws cannot_create and io errors.
+/// Writer of an image of dtype u8, u16, i16, i32 or f32 in tiles of 256 × 256 or strips, with deflate, lzw or
+/// no compression; beyond 4 GB as BigTIFF. Equal images give equal bytes. The file appears under its name
+/// when `close` returns; a writer that is destroyed before leaves no file. Throws cannot_create and io
+/// errors.
 class TiffWriter {
  public:
   /// All fields of `wanted` but `pages` are used. A palette needs one band of u8.
@@ -93,6 +94,9 @@ class TiffWriter {
 
   /// Rows [n, width, bands] from `first_row` on, which must be the number of rows written so far.
   void write_rows(int64_t first_row, std::span<const uint8_t> rows);
+  void write_rows(int64_t first_row, std::span<const uint16_t> rows);
+  void write_rows(int64_t first_row, std::span<const int16_t> rows);
+  void write_rows(int64_t first_row, std::span<const int32_t> rows);
   void write_rows(int64_t first_row, std::span<const float> rows);
   /// Call after the last row.
   void close();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -14,6 +15,24 @@ namespace {
 constexpr int64_t kTile = 256;
 constexpr uint64_t kStripBytes = uint64_t{1} << 18;
 constexpr uint32_t kNodata = 42113;
+
+struct Dtype {
+  std::string_view name;
+  int64_t size;
+  int sample_format;
+};
+constexpr std::array<Dtype, 5> kDtypes = {{{"u8", 1, SAMPLEFORMAT_UINT},
+                                           {"u16", 2, SAMPLEFORMAT_UINT},
+                                           {"i16", 2, SAMPLEFORMAT_INT},
+                                           {"i32", 4, SAMPLEFORMAT_INT},
+                                           {"f32", 4, SAMPLEFORMAT_IEEEFP}}};
+
+const Dtype& find_dtype(const std::string& name) {
+  const auto found = std::ranges::find(kDtypes, name, &Dtype::name);
+  require(found != kDtypes.end(), ErrorKind::internal,
+          "TiffWriter: dtype must be u8, u16, i16, i32 or f32, got {}", name);
+  return *found;
+}
 
 uint16_t compression_code(const std::string& name) {
   if (name == "none") return COMPRESSION_NONE;
@@ -46,9 +65,9 @@ void declare_tags(TIFF* tiff) {
 
 class TiffWriter::Impl {
  public:
-  Impl(const std::filesystem::path& path, const TiffInfo& wanted) : path_(path), info_(wanted) {
+  Impl(const std::filesystem::path& path, const TiffInfo& wanted)
+      : path_(path), info_(wanted), item_(find_dtype(wanted.dtype).size) {
     check_wanted();
-    item_ = info_.dtype == "f32" ? 4 : 1;
     row_bytes_ = info_.width * info_.bands * item_;
     block_rows_ = info_.tiled
                       ? kTile
@@ -94,8 +113,6 @@ class TiffWriter::Impl {
 
  private:
   void check_wanted() const {
-    require(info_.dtype == "u8" || info_.dtype == "f32", ErrorKind::internal,
-            "TiffWriter: dtype must be u8 or f32, got {}", info_.dtype);
     require(info_.width > 0 && info_.height > 0 && info_.bands > 0 && info_.width <= INT32_MAX &&
                 info_.height <= INT32_MAX && info_.bands <= 65535,
             ErrorKind::internal, "TiffWriter: an image of {} x {} x {} cannot be written", info_.height,
@@ -120,7 +137,7 @@ class TiffWriter::Impl {
     set(TIFFTAG_IMAGELENGTH, static_cast<uint32_t>(info_.height));
     set(TIFFTAG_SAMPLESPERPIXEL, static_cast<int>(info_.bands));
     set(TIFFTAG_BITSPERSAMPLE, static_cast<int>(8 * item_));
-    set(TIFFTAG_SAMPLEFORMAT, info_.dtype == "f32" ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+    set(TIFFTAG_SAMPLEFORMAT, find_dtype(info_.dtype).sample_format);
     set(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     const uint16_t compression = compression_code(info_.compression);
     set(TIFFTAG_COMPRESSION, static_cast<int>(compression));
@@ -208,6 +225,15 @@ TiffWriter& TiffWriter::operator=(TiffWriter&&) noexcept = default;
 
 void TiffWriter::write_rows(int64_t first_row, std::span<const uint8_t> rows) {
   impl_->write(first_row, std::as_bytes(rows), "u8");
+}
+void TiffWriter::write_rows(int64_t first_row, std::span<const uint16_t> rows) {
+  impl_->write(first_row, std::as_bytes(rows), "u16");
+}
+void TiffWriter::write_rows(int64_t first_row, std::span<const int16_t> rows) {
+  impl_->write(first_row, std::as_bytes(rows), "i16");
+}
+void TiffWriter::write_rows(int64_t first_row, std::span<const int32_t> rows) {
+  impl_->write(first_row, std::as_bytes(rows), "i32");
 }
 void TiffWriter::write_rows(int64_t first_row, std::span<const float> rows) {
   impl_->write(first_row, std::as_bytes(rows), "f32");

@@ -42,57 +42,58 @@ std::pair<float, float> stretch(std::vector<float> values) {
 
 constexpr int64_t kLargestImage = 1600;
 
-/// Map values of the classes and of nodata.
-struct MapIds {
-  std::vector<uint8_t> of_class;
-  uint8_t nodata = 0;
-  bool own = true;
-};
-
-MapIds map_ids(const data::ClassMap& classes) {
-  MapIds ids;
-  const std::optional<uint8_t> nodata = classes.nodata_id();
-  ids.own = nodata.has_value();
-  ids.nodata = nodata.value_or(0);
-  for (int64_t c = 0; c < classes.size(); ++c)
-    ids.of_class.push_back(
-        static_cast<uint8_t>(ids.own ? classes.classes()[static_cast<size_t>(c)].id : c + 1));
-  return ids;
+/// Calls use(T()) with the type of a dtype of ClassMap::map_numbers.
+template <class Use>
+auto with_map_type(const std::string& dtype, const Use& use) {
+  if (dtype == "u8") return use(uint8_t());
+  if (dtype == "u16") return use(uint16_t());
+  if (dtype == "i16") return use(int16_t());
+  return use(int32_t());
 }
 
-io::TiffInfo map_info(const data::RasterInfo& scene, const data::ClassMap& classes, const MapIds& ids) {
+io::TiffInfo map_info(const data::RasterInfo& scene, const data::ClassMap& classes) {
+  const data::MapNumbers numbers = classes.map_numbers();
   io::TiffInfo info;
   info.width = scene.width;
   info.height = scene.height;
   info.bands = 1;
-  info.dtype = "u8";
-  info.nodata = ids.nodata;
+  info.dtype = numbers.dtype;
+  info.nodata = numbers.nodata;
   info.geo = scene.geo;
   info.tiled = true;
   info.compression = "deflate";
+  if (info.dtype != "u8") return info;
   info.palette.assign(256, {0, 0, 0});
-  for (size_t c = 0; c < ids.of_class.size(); ++c) info.palette[ids.of_class[c]] = classes.classes()[c].color;
+  for (const data::SceneClass& one : classes.classes()) info.palette[static_cast<size_t>(one.id)] = one.color;
   return info;
 }
 
 /// Writer of a class map from top to bottom: GeoTIFF, or NPY [h, w] for the extension .npy.
 class MapFile {
  public:
-  MapFile(const fs::path& path, const io::TiffInfo& info) {
+  MapFile(const fs::path& path, const io::TiffInfo& info) : dtype_(info.dtype) {
     if (lower_extension(path) != ".npy") {
       tiff_.emplace(path, info);
       return;
     }
     npy_.emplace(path);
-    const std::string header = io::format_npy_header({io::Array::u8, {info.height, info.width}, {}});
+    const auto dtype = dtype_ == "u8"    ? io::Array::u8
+                       : dtype_ == "u16" ? io::Array::u16
+                       : dtype_ == "i16" ? io::Array::i16
+                                         : io::Array::i32;
+    const std::string header = io::format_npy_header({dtype, {info.height, info.width}, {}});
     npy_->write(std::as_bytes(std::span(header)));
   }
 
-  void write_rows(int64_t first, std::span<const uint8_t> values) {
-    if (tiff_)
-      tiff_->write_rows(first, values);
-    else
-      npy_->write(std::as_bytes(values));
+  void write_rows(int64_t first, std::span<const int32_t> values) {
+    with_map_type(dtype_, [&]<class T>(T) {
+      std::vector<T> row(values.size());
+      std::ranges::transform(values, row.begin(), [](int32_t value) { return static_cast<T>(value); });
+      if (tiff_)
+        tiff_->write_rows(first, std::span<const T>(row));
+      else
+        npy_->write(std::as_bytes(std::span(row)));
+    });
   }
 
   void close() {
@@ -103,6 +104,7 @@ class MapFile {
   }
 
  private:
+  std::string dtype_;
   std::optional<io::TiffWriter> tiff_;
   std::optional<OutputFile> npy_;
 };
@@ -250,24 +252,25 @@ nlohmann::ordered_json predict_scene(const SegmentationRun& run, const std::stri
   const std::unique_ptr<data::Raster> raster = open_scene(run, scene);
   const data::RasterInfo& info = raster->info();
   const data::ClassMap& classes = run.summary.classes;
-  const MapIds ids = map_ids(classes);
+  const int32_t nodata = classes.map_numbers().nodata;
   std::vector<int64_t> pixels(static_cast<size_t>(classes.size()));
   int64_t without_data = 0;
-  MapFile writer(map, map_info(info, classes, ids));
+  MapFile writer(map, map_info(info, classes));
   Thumbnail thumbnail(info.height, info.width);
   Progress progress("predict", info.height, "rows");
   const auto take = [&](const FinishedRows& rows) {
     std::vector<int16_t> called(rows.valid.size());
     highest_classes(rows.logits, classes.size(), called);
-    std::vector<uint8_t> values(called.size()), numbers(called.size());
+    std::vector<int32_t> values(called.size());
+    std::vector<uint8_t> numbers(called.size());
     for (size_t i = 0; i < called.size(); ++i) {
       const bool known = rows.valid[i] != 0;
       const auto c = static_cast<size_t>(called[i]);
-      values[i] = known ? ids.of_class[c] : ids.nodata;
+      values[i] = known ? static_cast<int32_t>(classes.classes()[c].id) : nodata;
       numbers[i] = known ? static_cast<uint8_t>(c) : 255;
       ++(known ? pixels[c] : without_data);
     }
-    writer.write_rows(rows.first_row, std::span<const uint8_t>(values));
+    writer.write_rows(rows.first_row, values);
     const auto width = static_cast<size_t>(info.width);
     for (int64_t row = 0; row < rows.rows; ++row)
       thumbnail.add(rows.first_row + row,
@@ -282,14 +285,14 @@ nlohmann::ordered_json predict_scene(const SegmentationRun& run, const std::stri
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (size_t c = 0; c < pixels.size(); ++c)
     list.push_back(
-        {{"id", ids.own ? classes.classes()[c].id : static_cast<int64_t>(c) + 1},
+        {{"id", classes.classes()[c].id},
          {"name", classes.classes()[c].name},
          {"pixels", pixels[c]},
          {"share", static_cast<double>(pixels[c]) / static_cast<double>(info.height * info.width)}});
   return {
       {"scene", scene},        {"map", map.string()},          {"picture", figure.string()},
       {"height", info.height}, {"width", info.width},          {"crs", info.geo ? info.geo->crs_text() : ""},
-      {"classes", list},       {"without_data", without_data}, {"nodata", ids.nodata}};
+      {"classes", list},       {"without_data", without_data}, {"nodata", nodata}};
 }
 
 }  // namespace modewise::tasks

@@ -22,9 +22,9 @@ struct AreaImages {
 };
 AreaImages area_figures(const SegmentationRun& run, const data::SceneArea& area, int64_t maximum);
 
-/// Segments the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (u8), or an NPY
-/// array [h, w] for the extension .npy, and next to it a PNG with legend, of at most 1,600 pixels a side
-/// without the legend. If ids do not fit into 0 … 255 the map has class indices, from 1.
+/// Segments the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (in the
+/// type of ClassMap::map_numbers), or an NPY array [h, w] for the extension .npy, and next to it a PNG with
+/// legend, of at most 1,600 pixels a side without the legend.
 /// Returns {"scene", "map", "picture", "height", "width", "crs", "classes": [{"id", "name", "pixels",
 /// "share"}], "without_data", "nodata": value without data}. Errors: no_input and data for the image;
 /// cannot_create and io for the files, which are written atomically. With several train::workers() this is

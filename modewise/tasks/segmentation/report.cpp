@@ -130,7 +130,7 @@ std::vector<ResultTable> SegmentationRun::tables(const Json& metrics) const {
           {"Metrics by class",
            fmt::format("The {} areas. Precision is the user's accuracy, recall the producer's.",
                        last.at("split").get<std::string>()),
-           json_table({{"id", "id"},
+           json_table({{"id", "id", 0},
                        {"class", "name"},
                        {"pixels", "pixels"},
                        {"IoU %", "iou", 1, 100},
@@ -152,7 +152,7 @@ std::string map_text(const Json& map) {
     rows.push_back(
         {{"id", map.at("nodata")}, {"name", "no data"}, {"pixels", map.at("without_data")}, {"share", ""}});
   return text +
-         json_table({{"id", "id"}, {"class", "name"}, {"pixels", "pixels"}, {"share %", "share", 2, 100}},
+         json_table({{"id", "id", 0}, {"class", "name"}, {"pixels", "pixels"}, {"share %", "share", 2, 100}},
                     rows)
              .to_text();
 }

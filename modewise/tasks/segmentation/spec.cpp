@@ -146,7 +146,7 @@ Result describe_data(const Settings& settings) {
   report::Table table({{"id"}, {"class"}, {"train"}, {"validation"}, {"test"}});
   for (size_t c = 0; c < set.classes().classes().size(); ++c) {
     const data::SceneClass& one = set.classes().classes()[c];
-    std::vector<Cell> cells = {one.id, one.name};
+    std::vector<Cell> cells = {Cell(static_cast<double>(one.id), 0), one.name};
     for (const std::string& name : splits)
       cells.push_back(Cell::count(set.class_pixels(scene_split(name))[c]));
     table.add_row(std::move(cells));

@@ -46,9 +46,8 @@ TEST(ClassMap, TakesNegativeIdsAndChoosesWhatMeansNothing) {
   const ClassMap floods("floods", plain_classes({0, 1}, {"dry", "water"}), {-1});
   EXPECT_EQ(floods.index_of(-1), ClassMap::ignored);
   EXPECT_EQ(floods.index_of(1), 1);
-  EXPECT_EQ(floods.nodata_id(), 255);
-  EXPECT_EQ(nlcd_classes().nodata_id(), 0);
-  EXPECT_EQ(ClassMap("large", plain_classes({1, 300}, {}), {}).nodata_id(), std::nullopt);
+  EXPECT_EQ(floods.map_numbers(), (MapNumbers{"u8", 255}));
+  EXPECT_EQ(nlcd_classes().map_numbers(), (MapNumbers{"u8", 0}));
 }
 
 TEST(ClassMap, RefusesWhatCannotBe) {
@@ -160,20 +159,33 @@ TEST(ClassMap, ListsUpToTwentyFourIdsInOrder) {
 
 TEST(ClassMap, ChoosesANumberOfAByteForNoData) {
   const auto nodata = [](std::vector<int64_t> classes, std::vector<int64_t> ignored) {
-    return ClassMap("x", plain_classes(classes, {}), std::move(ignored)).nodata_id();
+    const MapNumbers numbers = ClassMap("x", plain_classes(classes, {}), std::move(ignored)).map_numbers();
+    EXPECT_EQ(numbers.dtype, "u8");
+    return numbers.nodata;
   };
   EXPECT_EQ(nodata({1}, {300, 256, -1, 7, 8}), 7);
   EXPECT_EQ(nodata({1}, {0}), 0);
   EXPECT_EQ(nodata({1}, {255}), 255);
   EXPECT_EQ(nodata({0, 255, 254}, {256}), 253);
-  EXPECT_EQ(nodata({1, -1}, {}), std::nullopt);
-  EXPECT_EQ(nodata({1, 256}, {}), std::nullopt);
   std::vector<int64_t> maximum(255);
   std::iota(maximum.begin(), maximum.end(), 1);
   EXPECT_EQ(nodata(maximum, {}), 0);
   maximum.push_back(0);
   EXPECT_THAT(error_of(ErrorKind::config, [&] { nodata(maximum, {}); }),
               HasSubstr("1 to 255 classes, got 256"));
+}
+
+TEST(ClassMap, ChoosesTheNarrowestTypeOfItsIds) {
+  const auto numbers = [](std::vector<int64_t> classes, std::vector<int64_t> ignored) {
+    return ClassMap("x", plain_classes(classes, {}), std::move(ignored)).map_numbers();
+  };
+  EXPECT_EQ(numbers({0, 256}, {-1, 255}), (MapNumbers{"u16", 255}));
+  EXPECT_EQ(numbers({65535, 0}, {-1}), (MapNumbers{"u16", 65534}));
+  EXPECT_EQ(numbers({-1, 7}, {65535}), (MapNumbers{"i16", -32768}));
+  EXPECT_EQ(numbers({-32768, 32767}, {}), (MapNumbers{"i16", -32767}));
+  EXPECT_EQ(numbers({-5, 0}, {-9999}), (MapNumbers{"i16", -9999}));
+  EXPECT_EQ(numbers({0, 65536}, {}), (MapNumbers{"i32", INT32_MIN}));
+  EXPECT_EQ(numbers({-1, 32768}, {}), (MapNumbers{"i32", INT32_MIN}));
 }
 
 TEST(ClassMap, TakesIdsUpToAMillion) {

@@ -63,12 +63,18 @@ TEST_F(TiffWriterTest, IsReadBack) {
         info.geo = somewhere();
         info.tiled = tiled;
         info.compression = compression;
-        for (const std::string dtype : {"u8", "f32"}) {
+        for (const std::string dtype : {"u8", "u16", "i16", "i32", "f32"}) {
           info.dtype = dtype;
           info.nodata = dtype == "u8" ? 255 : -3.4e38;
           const fs::path path = folder_ / "image.tif";
           if (dtype == "u8")
             write(path, info, ramp<uint8_t>(info), 1 + width % 7);
+          else if (dtype == "u16")
+            write(path, info, ramp<uint16_t>(info), 7);
+          else if (dtype == "i16")
+            write(path, info, ramp<int16_t>(info), 300);
+          else if (dtype == "i32")
+            write(path, info, ramp<int32_t>(info), 300);
           else
             write(path, info, ramp<float>(info), 300);
           const TiffReader reader(path);
@@ -194,8 +200,8 @@ TEST_F(TiffWriterTest, RefusesWhatTheCallerGetsWrong) {
     change(wanted);
     return error_of(ErrorKind::internal, [&] { TiffWriter(path, wanted); });
   };
-  EXPECT_EQ(refused([](TiffInfo& wanted) { wanted.dtype = "i16"; }),
-            "TiffWriter: dtype must be u8 or f32, got i16");
+  EXPECT_EQ(refused([](TiffInfo& wanted) { wanted.dtype = "u32"; }),
+            "TiffWriter: dtype must be u8, u16, i16, i32 or f32, got u32");
   EXPECT_EQ(refused([](TiffInfo& wanted) { wanted.width = 0; }),
             "TiffWriter: an image of 2 x 0 x 1 cannot be written");
   EXPECT_EQ(refused([](TiffInfo& wanted) { wanted.bands = 65536; }),
