@@ -45,12 +45,13 @@ struct Axis {
 
 class ArrayRaster final : public Raster {
  public:
-  ArrayRaster(const std::string& path, std::string axes)
+  ArrayRaster(const std::string& path, std::string axes, bool is_mask)
       : file_(path),
         header_(io::parse_npy_header(file_.bytes(), path)),
         data_(io::npy_data(header_, file_.bytes(), path)) {
     const size_t rank = header_.shape.size();
-    if (axes == "auto") axes = rank == 2 ? "hw" : rank == 3 ? "hwc" : rank == 4 ? "thwc" : "";
+    if (axes == "auto" || (is_mask && rank == 2))
+      axes = rank == 2 ? "hw" : rank == 3 ? "hwc" : rank == 4 ? "thwc" : "";
     require(axes.size() == rank && rank > 0, ErrorKind::data,
             "{}: an array with {} axes, but an image has {} (data.axes sets their order)", path, rank,
             axes.empty() ? std::string("2, 3 or 4") : std::to_string(axes.size()) + ", '" + axes + "'");
@@ -188,12 +189,13 @@ bool is_raster_name(const std::string& path) {
 }
 
 std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& axes) {
-  std::unique_ptr<Raster> raster;
-  if (lower_extension(path) == ".npy")
-    raster = std::make_unique<ArrayRaster>(path, axes);
-  else
-    raster = std::make_unique<TiffRaster>(path);
-  return raster;
+  if (lower_extension(path) == ".npy") return std::make_unique<ArrayRaster>(path, axes, false);
+  return std::make_unique<TiffRaster>(path);
+}
+
+std::unique_ptr<Raster> open_mask(const std::string& path, const std::string& axes) {
+  if (lower_extension(path) == ".npy") return std::make_unique<ArrayRaster>(path, axes, true);
+  return std::make_unique<TiffRaster>(path);
 }
 
 std::string unread_pages(const RasterInfo& info) {

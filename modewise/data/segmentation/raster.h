@@ -45,6 +45,8 @@ class Raster {
 /// Opens an image; `axes` (NPY only) as in SegmentationDataConfig. Throws no_input if the file does not exist
 /// or is not readable, data errors if it is not an image.
 std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& axes);
+/// Opens a mask of class ids: as an image, but an NPY array of two axes is [h, w] whatever `axes`.
+std::unique_ptr<Raster> open_mask(const std::string& path, const std::string& axes);
 /// Warning about pages that are not read; "": there are none.
 std::string unread_pages(const RasterInfo& info);
 /// Whether the name has an image extension: .tif, .tiff, .npy.

@@ -86,6 +86,7 @@ SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, const Sce
   window_ = run.window;
   missing_ = run.missing;
   if (whole) {
+    warn_of_nodata_classes();
     for (size_t i = 0; i < sizes_.size(); ++i) areas_[2].push_back({static_cast<int64_t>(i), sizes_[i]});
     files_.rule = "all pixels";
   } else if (files_.layout == "scene") {
@@ -110,7 +111,8 @@ std::shared_ptr<const Raster> SegmentationSet::opened(int64_t file, bool of_mask
     if (kept_.empty()) kept_.resize(2 * files_.files.size());
     if (kept_[place]) return kept_[place];
   }
-  std::shared_ptr<const Raster> raster = open_raster(of_mask ? names.mask : names.image, config_.axes);
+  std::shared_ptr<const Raster> raster =
+      of_mask ? open_mask(names.mask, config_.axes) : open_raster(names.image, config_.axes);
   const RasterInfo& info = raster->info();
   const int64_t bytes = bytes_in_memory(info);
   const int64_t budget = config_.cache_mb * 1000000;
@@ -168,6 +170,18 @@ void SegmentationSet::check_pairs() {
   rule_.scale.stddev.assign(rule_.bands.size(), config_.scale == "divide" ? config_.divide : 1);
 }
 
+void SegmentationSet::warn_of_nodata_classes() {
+  for (const double nodata : mask_nodata_)
+    if (classes_.index_of(nodata).value_or(ClassMap::ignored) != ClassMap::ignored)
+      warnings_.push_back(fmt::format(
+          "{}: the nodata value {} of the masks is a class of the run: its pixels are counted as that class",
+          config_.masks, nodata));
+}
+
+bool SegmentationSet::is_unlabelled(double id, const RasterInfo& of_mask) const {
+  return id == of_mask.nodata || (config_.ignore.empty() && (id == -1 || id == 255));
+}
+
 std::vector<int16_t> SegmentationSet::labels(int64_t file, const PixelRect& area) const {
   const std::shared_ptr<const Raster> raster = mask(file);
   std::vector<float> ids(static_cast<size_t>(area.pixels()));
@@ -177,7 +191,7 @@ std::vector<int16_t> SegmentationSet::labels(int64_t file, const PixelRect& area
     if (std::isnan(ids[i])) continue;
     const std::optional<int16_t> index = classes_.index_of(ids[i]);
     if (index) result[i] = *index;
-    if (index || config_.ignore_unlisted) continue;
+    if (index || config_.ignore_unlisted || is_unlabelled(ids[i], raster->info())) continue;
     fail(ErrorKind::data,
          "{}: row {}, column {}: class id {} is not in the class map '{}' ({}); data.ignore_unlisted = true "
          "ignores such pixels",

@@ -1,0 +1,98 @@
+"""Files that segmentation reads and writes: class maps of any ids, unlabelled pixels of other masks, axes of arrays. rasterio checks
+them. Drives $MODEWISE_BUILD/bin/modewise."""
+import json
+
+import numpy as np
+import pytest
+
+from cli_helpers import fails, ok
+from test_segmentation import QUICK, label_map, write_scene
+
+rasterio = pytest.importorskip("rasterio")
+from rasterio.transform import from_origin  # noqa: E402
+
+ONE_EPOCH = [*QUICK, "--set", "train.epochs=1"]
+PLACE = dict(driver="GTiff", crs="EPSG:32633", transform=from_origin(300000, 5000000, 10, 10))
+
+
+def write_tiff(path, values, **options):
+    """Writes [h, w] or [h, w, bands] as GeoTIFF."""
+    values = np.atleast_3d(values)
+    height, width, bands = values.shape
+    with rasterio.open(path, "w", height=height, width=width, count=bands, dtype=values.dtype, **{**PLACE, **options}) as f:
+        f.write(values.transpose(2, 0, 1))
+    return path
+
+
+def read_tiff(path):
+    with rasterio.open(path) as f:
+        return f.read().transpose(1, 2, 0)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A run whose masks have the ids 11, 41 and 90, and no unlabelled pixel; its image and mask."""
+    folder = tmp_path_factory.mktemp("scenes")
+    path, mask = write_scene(folder)
+    ok("train", "segment", "--data", path, "--masks", mask, *ONE_EPOCH, "--out", folder / "run")
+    return folder / "run", path, mask
+
+
+@pytest.mark.parametrize("ids, dtype, nodata", [
+    ((0, 1, 255), "uint8", 254),
+    ((100, 300, 7000), "uint16", 65535),
+    ((-5, 0, 7), "int16", -32768),
+    ((100, 300, 70000), "int32", -2**31),
+])  # fmt: skip
+def test_a_map_has_the_class_ids_of_the_masks(tmp_path, ids, dtype, nodata):
+    path, _ = write_scene(tmp_path, nodata=0)
+    mask = write_tiff(tmp_path / "mask.tif", np.array(ids, dtype)[label_map(96)])
+    classes = ["--set", "data.classes=list", "--set", f"data.class_ids={list(ids)}"] if 255 in ids else []
+    ok("train", "segment", "--data", path, "--masks", mask, *ONE_EPOCH, *classes, "--out", tmp_path / "run")
+    result = json.loads(ok("predict", tmp_path / "run", "--out", tmp_path / "map.tif", "--json").stdout)
+    assert [one["id"] for one in result["classes"]] == list(ids) and result["nodata"] == nodata
+    with rasterio.open(tmp_path / "map.tif") as f:
+        values = f.read(1)
+        assert f.dtypes == (dtype,) and f.nodata == nodata and f.transform == PLACE["transform"] and f.crs == PLACE["crs"]
+    assert (values[10:20, 30:70] == nodata).all()
+    counts = {one["id"]: one["pixels"] for one in result["classes"]} | {nodata: 400}
+    assert {int(value): int(count) for value, count in zip(*np.unique(values, return_counts=True))} == {k: v for k, v in counts.items() if v}
+    text = ok("predict", tmp_path / "run", "--out", tmp_path / "map.npy", "--overwrite").stdout
+    array = np.load(tmp_path / "map.npy")
+    assert array.dtype == dtype and (array == values).all()
+    assert f"{ids[2]}" in text and "70,000" not in text
+
+
+def test_a_run_ignores_what_other_masks_leave_unlabelled(trained, tmp_path):
+    run, path, mask = trained
+    ids = read_tiff(mask)[..., 0]
+
+    def evaluated(values, name="other.tif", **options):
+        write_tiff(tmp_path / name, values, **options)
+        return ok("evaluate", run, "--data", path, "--masks", tmp_path / name, "--json")
+
+    for unlabelled, options in ((255, {}), (255, {"nodata": 255}), (0, {"nodata": 0}), (77, {"nodata": 77})):
+        other = ids.copy()
+        other[:30] = unlabelled
+        assert json.loads(evaluated(other, **options).stdout)["pixels"] == 66 * 96
+    signed = ids.astype(np.int16)
+    signed[:30] = -1
+    assert json.loads(evaluated(signed).stdout)["pixels"] == 66 * 96
+    signed[:30] = 77
+    write_tiff(tmp_path / "other.tif", signed)
+    fails(65, "row 0, column 0: class id 77 is not in the class map",
+          arguments=["evaluate", run, "--data", path, "--masks", tmp_path / "other.tif"])  # fmt: skip
+    assert "the nodata value 11 of the masks is a class of the run" in evaluated(ids, nodata=11).stderr
+
+
+def test_the_axes_of_images_are_not_those_of_masks(tmp_path):
+    path, mask = write_scene(tmp_path)
+    image, ids = read_tiff(path), read_tiff(mask)[..., 0]
+    np.save(tmp_path / "mask.npy", ids)
+    shown = []
+    for axes, array in (("chw", image.transpose(2, 0, 1)), ("tchw", image.transpose(2, 0, 1)[None]), ("hwc", image)):
+        np.save(tmp_path / "image.npy", array)
+        result = ok("data", "show", tmp_path / "image.npy", "--task", "segment", "--set", f"data.axes={axes}", "--set",
+                    f"data.masks={tmp_path / 'mask.npy'}", "--json")  # fmt: skip
+        shown.append(json.loads(result.stdout))
+    assert shown[0] == shown[1] == shown[2] and shown[0]["bands"] == 4
