@@ -85,6 +85,35 @@ def test_a_run_ignores_what_other_masks_leave_unlabelled(trained, tmp_path):
     assert "the nodata value 11 of the masks is a class of the run" in evaluated(ids, nodata=11).stderr
 
 
+@pytest.mark.parametrize("change, bands", [
+    (lambda image: image.astype(float) / 255, 4),
+    (lambda image: image.astype(float) * 257, 4),
+    (lambda image: image.astype(float) * [1, 1, 1000, 1], 1),
+    (lambda image: image, 0),
+    (lambda image: image // 3, 0),
+    (lambda image: image * 0 + 1, 0),
+])  # fmt: skip
+def test_values_of_another_scale_are_a_warning(trained, tmp_path, change, bands):
+    run, path, mask = trained
+    write_tiff(tmp_path / "new.tif", change(read_tiff(path)).astype(np.float32))
+    words = f"new.tif: {bands} of 4 bands plainly ha"
+    for command in (["predict", run, "--out", tmp_path / "map.tif"], ["evaluate", run, "--masks", mask]):
+        warned = ok(*command, "--data", tmp_path / "new.tif").stderr
+        assert (words in warned) == (bands > 0) and warned.count("another scale") == (bands > 0)
+
+
+def test_fill_values_of_new_images_are_a_warning(trained, tmp_path):
+    run, path, _ = trained
+    image = read_tiff(path).astype(np.float32)
+    image[10:20, 30:70, 1] = -9999
+    write_tiff(tmp_path / "new.tif", image)
+    warned = ok("predict", run, "--data", tmp_path / "new.tif", "--out", tmp_path / "map.tif").stderr
+    assert "new.tif: 400 pixels have -9999 in band 1, which usually stands for a missing value" in warned and "scale" not in warned
+    write_tiff(tmp_path / "new.tif", image, nodata=-9999)
+    result = ok("predict", run, "--data", tmp_path / "new.tif", "--out", tmp_path / "map.tif", "--overwrite", "--json")
+    assert "-9999" not in result.stderr and json.loads(result.stdout)["without_data"] == 400
+
+
 def test_the_axes_of_images_are_not_those_of_masks(tmp_path):
     path, mask = write_scene(tmp_path)
     image, ids = read_tiff(path), read_tiff(mask)[..., 0]

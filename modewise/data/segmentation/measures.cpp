@@ -227,6 +227,14 @@ void SegmentationSet::warn_of_fills(const std::vector<FillValues>& fills) {
     }
 }
 
+void SegmentationSet::warn_of_values() {
+  for (const SceneArea& area : sampled(areas_[2], kMaxSampled)) {
+    const std::vector<std::string> warnings = value_warnings(*image(area.file), rule_);
+    warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
+    if (!warnings.empty()) return;  // the first image stands for others
+  }
+}
+
 void SegmentationSet::make_hash() {
   std::string text;
   int64_t bytes = 0;

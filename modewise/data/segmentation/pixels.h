@@ -25,6 +25,11 @@ struct PixelRule {
 /// or the nodata value in any band, are invalid.
 SceneWindow read_window(const Raster& raster, const PixelRect& window, const PixelRule& rule);
 
+/// Warnings about an image that a run reads by `rule`: bands whose values plainly have another scale than
+/// those of its training images, and fill values that are not marked as nodata. Reads about 64 million
+/// values.
+std::vector<std::string> value_warnings(const Raster& image, const PixelRule& rule);
+
 /// Splits an area into strips of rows, to limit the values read at once.
 std::vector<PixelRect> in_parts(const PixelRect& area, int64_t values_a_pixel);
 

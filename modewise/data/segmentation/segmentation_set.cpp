@@ -86,9 +86,10 @@ SegmentationSet::SegmentationSet(const SegmentationDataConfig& config, const Sce
   window_ = run.window;
   missing_ = run.missing;
   if (whole) {
-    warn_of_nodata_classes();
     for (size_t i = 0; i < sizes_.size(); ++i) areas_[2].push_back({static_cast<int64_t>(i), sizes_[i]});
     files_.rule = "all pixels";
+    warn_of_nodata_classes();
+    warn_of_values();
   } else if (files_.layout == "scene") {
     split_scene();
   } else {

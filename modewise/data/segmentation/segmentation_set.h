@@ -101,6 +101,7 @@ class SegmentationSet {
   std::vector<int64_t> ignored_by_default(const std::map<int64_t, int64_t>& found);
   void find_classes();
   void warn_of_nodata_classes();
+  void warn_of_values();
   /// Whether an id that the class map does not have marks pixels without a label: the nodata value of its
   /// mask, and −1 and 255 without data.ignore.
   bool is_unlabelled(double id, const RasterInfo& of_mask) const;

@@ -251,6 +251,8 @@ nlohmann::ordered_json predict_scene(const SegmentationRun& run, const std::stri
                                      const fs::path& map) {
   const std::unique_ptr<data::Raster> raster = open_scene(run, scene);
   const data::RasterInfo& info = raster->info();
+  for (const std::string& warning : data::value_warnings(*raster, run.summary.rule))
+    spdlog::warn("{}", warning);
   const data::ClassMap& classes = run.summary.classes;
   const int32_t nodata = classes.map_numbers().nodata;
   std::vector<int64_t> pixels(static_cast<size_t>(classes.size()));
