@@ -114,6 +114,53 @@ def test_fill_values_of_new_images_are_a_warning(trained, tmp_path):
     assert "-9999" not in result.stderr and json.loads(result.stdout)["without_data"] == 400
 
 
+def masked_out(run, image, folder, *options):
+    """Pixels without data in the map of `image`."""
+    ok("predict", run, "--data", image, "--out", folder / "map.tif", "--overwrite", *options)
+    with rasterio.open(folder / "map.tif") as f:
+        return f.read(1) == f.nodata
+
+
+@pytest.mark.parametrize("options", [
+    {},
+    dict(tiled=True, blockxsize=32, blockysize=48, compress="deflate", interleave="band"),
+    dict(blockysize=7, compress="lzw"),
+])  # fmt: skip
+def test_the_mask_in_a_tiff_marks_pixels_without_data(trained, tmp_path, options):
+    run, path, mask = trained
+    valid = np.ones((96, 91), bool)
+    valid[10:20, 30:91] = valid[50:, 3] = False
+    with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True):
+        with rasterio.open(tmp_path / "new.tif", "w", height=96, width=91, count=4, dtype="uint16", **PLACE, **options) as f:
+            f.write(read_tiff(path)[:, :91].transpose(2, 0, 1))
+            f.write_mask(valid)
+    with rasterio.open(tmp_path / "new.tif") as f:
+        assert (f.dataset_mask() > 0).tolist() == valid.tolist() and not (tmp_path / "new.tif.msk").exists()
+    assert (masked_out(run, tmp_path / "new.tif", tmp_path) == ~valid).all()
+    write_tiff(tmp_path / "new_mask.tif", read_tiff(mask)[:, :91])
+    common = ["--data", tmp_path / "new.tif", "--masks", tmp_path / "new_mask.tif"]
+    ok("train", "segment", *common, *ONE_EPOCH, "--out", tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "data.json").read_text())["missing"]
+
+
+@pytest.mark.parametrize("ending", ["tfw", "tifw", "wld"])
+def test_a_world_file_places_an_image_without_a_georeference(trained, tmp_path, ending):
+    run, path, _ = trained
+    write_tiff(tmp_path / "new.tif", read_tiff(path), crs=None, transform=None)
+    place = rasterio.Affine(8, 3, 500000, 3, -8, 5300000)
+    lines = [place.a, place.d, place.b, place.e, place.c + (place.a + place.b) / 2, place.f + (place.d + place.e) / 2]
+    (tmp_path / f"new.{ending}").write_text("\n".join(f"{x:.10f}" for x in lines))
+    if ending != "tifw":
+        with rasterio.open(tmp_path / "new.tif") as f:
+            assert f.transform.almost_equals(place)
+    masked_out(run, tmp_path / "new.tif", tmp_path)
+    with rasterio.open(tmp_path / "map.tif") as f:
+        assert f.transform.almost_equals(place)
+    (tmp_path / f"new.{ending}").write_text("10\n0\nnone\n")
+    fails(65, f"new.{ending}: line 3: a world file has six lines with a number each, got 'none'",
+          arguments=["predict", run, "--data", tmp_path / "new.tif", "--out", tmp_path / "map.tif", "--overwrite"])  # fmt: skip
+
+
 def test_the_axes_of_images_are_not_those_of_masks(tmp_path):
     path, mask = write_scene(tmp_path)
     image, ids = read_tiff(path), read_tiff(mask)[..., 0]

@@ -14,6 +14,7 @@
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/npy_header.h"
+#include "modewise/io/images/world_file.h"
 #include "modewise/io/mapped_file.h"
 
 namespace modewise::data {
@@ -25,7 +26,9 @@ class TiffRaster final : public Raster {
  public:
   explicit TiffRaster(const std::string& path) : reader_(path) {
     const io::TiffInfo& tiff = reader_.info();
-    info_ = {1, tiff.height, tiff.width, tiff.bands, tiff.dtype, tiff.nodata, tiff.geo, path, 0, tiff.pages};
+    info_ = {1,        tiff.height, tiff.width, tiff.bands, tiff.dtype, tiff.nodata,
+             tiff.geo, path,        0,          tiff.pages, tiff.masked};
+    if (const auto world = has_place() ? std::nullopt : io::read_world_file(path)) place(*world);
     std::error_code error;
     info_.file_bytes = static_cast<int64_t>(fs::file_size(path, error));
   }
@@ -35,6 +38,16 @@ class TiffRaster final : public Raster {
   }
 
  private:
+  /// Whether the file has tags that place its pixels.
+  bool has_place() const {
+    return info_.geo && !(info_.geo->pixel_scale.empty() && info_.geo->tie_points.empty() &&
+                          info_.geo->transformation.empty());
+  }
+  void place(const std::array<double, 6>& t) {
+    if (!info_.geo) info_.geo.emplace();
+    info_.geo->transformation = {t[0], t[1], 0, t[2], t[3], t[4], 0, t[5], 0, 0, 0, 0, 0, 0, 0, 1};
+  }
+
   io::TiffReader reader_;
 };
 
@@ -174,6 +187,7 @@ bool holds(const RasterInfo& info, std::initializer_list<std::string_view> dtype
 /// Calls use(T()) with the type of the numbers in memory.
 template <class Use>
 auto with_type_in_memory(const RasterInfo& info, const Use& use) {
+  if (info.masked) return use(float());
   if (holds<uint8_t>(info, {"u8", "uint8", "bool"})) return use(uint8_t());
   if (holds<int8_t>(info, {"i8", "int8"})) return use(int8_t());
   if (holds<uint16_t>(info, {"u16", "uint16"})) return use(uint16_t());

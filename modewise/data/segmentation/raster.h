@@ -27,7 +27,8 @@ struct RasterInfo {
   std::optional<io::GeoReference> geo;
   std::string source;
   int64_t file_bytes = 0;
-  int64_t pages = 1;  // images of full size in the file, of which the first is read
+  int64_t pages = 1;    // images of full size in the file, of which the first is read
+  bool masked = false;  // pixels that the file's mask excludes are NaN
   int64_t pixels() const { return height * width; }
 };
 

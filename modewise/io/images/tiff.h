@@ -2,7 +2,7 @@
 // TIFF and GeoTIFF images of any number of bands: a reader that decodes only the strips or tiles of a window,
 // and a writer of rows from top to bottom. Decoding and encoding are libtiff's; the directory is checked
 // against the file's bytes before libtiff sees it, and libtiff's messages become part of the error. Only the
-// first image of a file is read; overviews and masks are ignored.
+// first image of a file is read, with its mask; overviews are ignored.
 
 #include <array>
 #include <cstddef>
@@ -45,12 +45,13 @@ struct TiffInfo {
   std::string compression = "deflate";            // none, lzw, deflate, packbits, zstd
   std::vector<std::array<uint8_t, 3>> palette{};  // RGB of each value; empty: none
   int64_t pages = 1;                              // images of full size in the file
+  bool masked = false;                            // the file has a mask, as GDAL writes it
 };
 
 /// Windowed reader. Throws no_input if the file cannot be read, and data errors that name file, offset and
-/// rule. Memory beyond the windows: at most 64 MiB of decoded blocks and one block as stored. A compressed
-/// block of more than 16 MiB is decoded at most twice, whatever the windows: the second time it is kept in a
-/// temporary file.
+/// rule. Memory beyond the windows: at most 64 MiB of decoded blocks (as much of a mask) and one block as
+/// stored. A compressed block of more than 16 MiB is decoded at most twice, whatever the windows: the second
+/// time it is kept in a temporary file.
 class TiffReader {
  public:
   explicit TiffReader(const std::filesystem::path& path);
@@ -67,7 +68,8 @@ class TiffReader {
   int64_t block_width() const;
 
   /// The window [height, width, bands], C order. Integers beyond 24 bits and float64 are rounded to float32.
-  /// Blocks missing in a sparse file are nodata, or 0. May be called by several threads, which take turns.
+  /// Blocks missing in a sparse file are nodata, or 0; pixels that the mask excludes are NaN. May be called
+  /// by several threads, which take turns.
   std::vector<float> read(int64_t row, int64_t column, int64_t height, int64_t width) const;
   /// The same into `out`, which holds height · width · bands values.
   void read(int64_t row, int64_t column, int64_t height, int64_t width, std::span<float> out) const;
@@ -86,7 +88,7 @@ class TiffReader {
 /// errors.
 class TiffWriter {
  public:
-  /// All fields of `wanted` but `pages` are used. A palette needs one band of u8.
+  /// All fields of `wanted` but `pages` and `masked` are used. A palette needs one band of u8.
   TiffWriter(const std::filesystem::path& path, const TiffInfo& wanted);
   ~TiffWriter();
   TiffWriter(TiffWriter&&) noexcept;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kLargestTag = uint64_t{1} << 20;
 constexpr int64_t kMaxPages = 1000;
-constexpr uint16_t kSubfileType = 254, kReducedOrMask = 1 | 4;
+constexpr uint16_t kSubfileType = 254, kReduced = 1, kMask = 4, kImageWidth = 256, kImageHeight = 257;
 
 // Bytes per value of each type, 0 for unknown types.
 constexpr std::array<uint8_t, 19> kTypeSizes = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
@@ -233,22 +233,40 @@ std::string TiffDirectory::text(uint16_t tag) const {
   return all.substr(0, all.find('\0'));
 }
 
-int64_t TiffDirectory::count_pages() const {
+void TiffDirectory::for_each_further(const std::function<void(const TiffDirectory&)>& take) const {
   TiffDirectory page = *this;
   std::set<uint64_t> seen = {offset_};
-  int64_t pages = 1;
   while (page.next_ != 0 && seen.insert(page.next_).second &&
          static_cast<int64_t>(seen.size()) <= kMaxPages) {
     try {
       page.offset_ = page.next_;
       page.next_ = page.read_directory(page.offset_);
-      if ((page.number(kSubfileType, 0) & kReducedOrMask) == 0) ++pages;
+      take(page);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::data) throw;
       break;  // only the first image is read, and it is complete
     }
   }
+}
+
+int64_t TiffDirectory::count_pages() const {
+  int64_t pages = 1;
+  for_each_further([&](const TiffDirectory& page) {
+    if ((page.number(kSubfileType, 0) & (kReduced | kMask)) == 0) ++pages;
+  });
   return pages;
+}
+
+std::optional<TiffDirectory> TiffDirectory::find_mask() const {
+  std::optional<TiffDirectory> mask;
+  for_each_further([&](const TiffDirectory& page) {
+    const bool is_mask = (page.number(kSubfileType, 0) & (kReduced | kMask)) == kMask;
+    if (is_mask && !mask && page.number(kImageWidth, 0) == number(kImageWidth) &&
+        page.number(kImageHeight, 0) == number(kImageHeight))
+      mask.emplace(page);
+  });
+  if (mask) mask->check_entries();
+  return mask;
 }
 
 }  // namespace modewise::io

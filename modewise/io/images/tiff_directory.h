@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,9 +41,12 @@ class TiffDirectory {
 
   /// Number of full-size images in the file, as far as further directories can be read, up to 1,000.
   int64_t count_pages() const;
+  /// The mask of the first image: a further directory with its size, marked as a mask of a full-size image.
+  std::optional<TiffDirectory> find_mask() const;
   /// "file: directory at byte 8, tag 324 (TileOffsets)".
   std::string place(uint16_t tag) const;
 
+  uint64_t offset() const { return offset_; }
   bool big() const { return big_; }
   bool big_endian() const { return big_endian_; }
   const ByteSource& bytes() const { return bytes_; }
@@ -50,6 +55,8 @@ class TiffDirectory {
  private:
   uint64_t read_directory(uint64_t offset);
   void check_entries() const;
+  /// Calls take(directory) with the further directories, as far as they can be read, up to 1,000.
+  void for_each_further(const std::function<void(const TiffDirectory&)>& take) const;
   uint64_t field(uint64_t offset, int size, const char* what) const;
   void read_all(uint64_t offset, std::span<std::byte> out, const char* what) const;
   void values(const TiffEntry& entry, std::vector<std::byte>& raw) const;
@@ -67,6 +74,7 @@ enum class TiffSample { unsigned_integer = 1, signed_integer = 2, floating = 3 }
 struct TiffLayout {
   int64_t width = 0, height = 0, bands = 0;
   int64_t item_size = 1;  // bytes of a sample
+  int64_t packed = 1;     // pixels of a sample: 8 in a mask of 1-bit pixels, whose bytes are the samples
   TiffSample sample = TiffSample::unsigned_integer;
   bool tiled = false;
   bool planar = false;  // each band in its own blocks
@@ -90,6 +98,8 @@ inline constexpr int64_t kLargestTiffBlock = int64_t{64} << 20;
 /// Throws if the layout is not supported, or if a block lies beyond the end of the file or is too small for
 /// its content under any compression.
 TiffLayout read_tiff_layout(const TiffDirectory& directory);
+/// The same for a mask, of one band of any type or of 1-bit pixels; `width` counts samples.
+TiffLayout read_tiff_mask_layout(const TiffDirectory& directory);
 
 /// Offset and size of a block in the file; size 0: missing in a sparse file.
 struct TiffBlock {

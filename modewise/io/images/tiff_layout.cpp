@@ -63,20 +63,25 @@ uint64_t same_in_all_bands(const TiffDirectory& directory, uint16_t tag, uint64_
   return values[0];
 }
 
-void read_samples(const TiffDirectory& directory, TiffLayout& layout) {
+void read_samples(const TiffDirectory& directory, TiffLayout& layout, bool is_mask) {
   const uint64_t bands = directory.number(kBands, 1);
   require(bands > 0 && bands <= 65535, ErrorKind::data, "{}: must be 1 to 65535 bands, got {}",
+          directory.place(kBands), bands);
+  require(!is_mask || bands == 1, ErrorKind::data, "{}: a mask must have one band, got {}",
           directory.place(kBands), bands);
   layout.bands = static_cast<int64_t>(bands);
   const uint64_t bits = same_in_all_bands(directory, kBits, 1);
   const uint64_t format = same_in_all_bands(directory, kSampleFormat, 1);
   const bool integer = (format == 1 || format == 2) && (bits == 8 || bits == 16 || bits == 32 || bits == 64);
   const bool floating = format == 3 && (bits == 32 || bits == 64);
-  require(integer || floating, ErrorKind::data,
+  const bool bit = is_mask && format == 1 && bits == 1;
+  require(integer || floating || bit, ErrorKind::data,
           "{}: integers of 8, 16, 32 or 64 bits and floats of 32 or 64 bits are supported; the image has {} "
           "bits of sample format {}",
           directory.place(kBits), bits, format);
-  layout.item_size = static_cast<int64_t>(bits / 8);
+  layout.item_size = bit ? 1 : static_cast<int64_t>(bits / 8);
+  layout.packed = bit ? 8 : 1;
+  layout.width = (layout.width + layout.packed - 1) / layout.packed;
   layout.sample = static_cast<TiffSample>(format);
   const uint64_t planar = directory.number(kPlanar, 1), fill_order = directory.number(kFillOrder, 1);
   require(planar == 1 || planar == 2, ErrorKind::data, "{}: must be 1 (chunky) or 2 (planar), got {}",
@@ -89,7 +94,9 @@ void read_samples(const TiffDirectory& directory, TiffLayout& layout) {
 void read_blocks(const TiffDirectory& directory, TiffLayout& layout) {
   layout.tiled = directory.find(kTileWidth) != nullptr || directory.find(kTileHeight) != nullptr;
   if (layout.tiled) {
-    layout.block_width = side(directory, kTileWidth);
+    layout.block_width = side(directory, kTileWidth) / layout.packed;
+    require(layout.block_width > 0, ErrorKind::data, "{}: a tile of 1-bit pixels must have a multiple of 16",
+            directory.place(kTileWidth));
     layout.block_height = side(directory, kTileHeight);
   } else {
     const uint64_t rows = directory.number(kRowsPerStrip, kLargestSide);
@@ -163,6 +170,24 @@ void check_blocks(const TiffDirectory& directory, const TiffLayout& layout) {
   }
 }
 
+TiffLayout read_layout(const TiffDirectory& directory, bool is_mask) {
+  TiffLayout layout;
+  layout.width = side(directory, kWidth);
+  layout.height = side(directory, kHeight);
+  read_samples(directory, layout, is_mask);
+  const uint64_t compression = directory.number(kCompression, 1);
+  require(compression <= 65535 && find_compression(static_cast<uint16_t>(compression)) != nullptr,
+          ErrorKind::data,
+          "{}: unsupported compression {}; none (1), LZW (5), deflate (8 and 32946), PackBits (32773) and "
+          "Zstandard (50000) are supported",
+          directory.place(kCompression), compression);
+  layout.compression = static_cast<uint16_t>(compression);
+  read_blocks(directory, layout);
+  check_block_size(directory, layout);
+  check_blocks(directory, layout);
+  return layout;
+}
+
 }  // namespace
 
 int64_t TiffLayout::rows_of(int64_t y) const {
@@ -179,21 +204,11 @@ std::string_view TiffLayout::compression_name() const {
 }
 
 TiffLayout read_tiff_layout(const TiffDirectory& directory) {
-  TiffLayout layout;
-  layout.width = side(directory, kWidth);
-  layout.height = side(directory, kHeight);
-  read_samples(directory, layout);
-  const uint64_t compression = directory.number(kCompression, 1);
-  require(compression <= 65535 && find_compression(static_cast<uint16_t>(compression)) != nullptr,
-          ErrorKind::data,
-          "{}: unsupported compression {}; none (1), LZW (5), deflate (8 and 32946), PackBits (32773) and "
-          "Zstandard (50000) are supported",
-          directory.place(kCompression), compression);
-  layout.compression = static_cast<uint16_t>(compression);
-  read_blocks(directory, layout);
-  check_block_size(directory, layout);
-  check_blocks(directory, layout);
-  return layout;
+  return read_layout(directory, false);
+}
+
+TiffLayout read_tiff_mask_layout(const TiffDirectory& directory) {
+  return read_layout(directory, true);
 }
 
 TiffBlock find_tiff_block(const TiffDirectory& directory, const TiffLayout& layout, int64_t index) {

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <list>
 #include <mutex>
 #include <set>
@@ -96,23 +97,8 @@ Convert find_convert(const TiffLayout& layout) {
 
 class TiffReader::Impl {
  public:
-  Impl(std::unique_ptr<ByteSource> bytes, std::string source)
-      : bytes_(std::move(bytes)),
-        directory_(*bytes_, std::move(source)),
-        layout_(read_tiff_layout(directory_)),
-        convert_(find_convert(layout_)),
-        handle_(*bytes_, directory_.source()) {
-    TIFF* tiff = handle_.get();
-    const tmsize_t row = layout_.tiled ? TIFFTileRowSize(tiff) : TIFFScanlineSize(tiff);
-    const uint32_t blocks = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
-    const int64_t expected = layout_.across * layout_.down * (layout_.planar ? layout_.bands : 1);
-    require(row == layout_.row_bytes() && blocks == expected, ErrorKind::data,
-            "{}: libtiff and the directory disagree: {} and {} bytes per row of a {}, {} and {} {}s",
-            directory_.source(), row, layout_.row_bytes(), layout_.block_name(), blocks, expected,
-            layout_.block_name());
-    require(TIFFIsCODECConfigured(layout_.compression) != 0, ErrorKind::data,
-            "{}: the installed libtiff was built without {}", directory_.source(),
-            layout_.compression_name());
+  Impl(std::shared_ptr<const ByteSource> bytes, std::string source)
+      : Impl(bytes, TiffDirectory(*bytes, std::move(source)), false) {
     info_ = {layout_.width,
              layout_.height,
              layout_.bands,
@@ -123,6 +109,32 @@ class TiffReader::Impl {
              std::string(layout_.compression_name()),
              read_palette(directory_, layout_),
              directory_.count_pages()};
+    if (const std::optional<TiffDirectory> mask = directory_.find_mask())
+      mask_ = std::make_unique<Impl>(bytes_, *mask, true);
+    info_.masked = mask_ != nullptr;
+  }
+
+  /// The image of `directory`, or the mask.
+  Impl(std::shared_ptr<const ByteSource> bytes, const TiffDirectory& directory, bool is_mask)
+      : bytes_(std::move(bytes)),
+        directory_(directory),
+        layout_(is_mask ? read_tiff_mask_layout(directory_) : read_tiff_layout(directory_)),
+        convert_(find_convert(layout_)),
+        handle_(*bytes_, directory_.source()) {
+    TIFF* tiff = handle_.get();
+    require(!is_mask || TIFFSetSubDirectory(tiff, directory_.offset()) == 1, ErrorKind::data,
+            "{}: the mask in the directory at byte {} cannot be opened: {}", directory_.source(),
+            directory_.offset(), handle_.reason());
+    const tmsize_t row = layout_.tiled ? TIFFTileRowSize(tiff) : TIFFScanlineSize(tiff);
+    const uint32_t blocks = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+    const int64_t expected = layout_.across * layout_.down * (layout_.planar ? layout_.bands : 1);
+    require(row == layout_.row_bytes() && blocks == expected, ErrorKind::data,
+            "{}: libtiff and the directory disagree: {} and {} bytes per row of a {}, {} and {} {}s",
+            directory_.source(), row, layout_.row_bytes(), layout_.block_name(), blocks, expected,
+            layout_.block_name());
+    require(TIFFIsCODECConfigured(layout_.compression) != 0, ErrorKind::data,
+            "{}: the installed libtiff was built without {}", directory_.source(),
+            layout_.compression_name());
   }
 
   const TiffInfo& info() const { return info_; }
@@ -149,6 +161,7 @@ class TiffReader::Impl {
         }
       }
     }
+    if (mask_ && height > 0 && width > 0) mask_out({row, column, height, width}, out);
   }
 
  private:
@@ -164,6 +177,24 @@ class TiffReader::Impl {
     TiffBlock place;
     int64_t index, plane, row, in_block;
   };
+
+  // Sets the pixels that the mask excludes to NaN in all bands.
+  void mask_out(const Window& window, std::span<float> out) {
+    const int64_t packed = mask_->layout_.packed, first = window.column / packed;
+    const int64_t count = (window.column + window.width - 1) / packed + 1 - first;
+    std::vector<float> samples(static_cast<size_t>(window.height * count));
+    mask_->read(window.row, first, window.height, count, samples);
+    float* pixel = out.data();
+    for (int64_t row = 0; row < window.height; ++row) {
+      for (int64_t column = window.column; column < window.column + window.width;
+           ++column, pixel += layout_.bands) {
+        const float sample = samples[static_cast<size_t>(row * count + column / packed - first)];
+        const bool valid =
+            packed == 1 ? sample != 0 : (static_cast<unsigned>(sample) >> (7 - column % packed) & 1U) != 0;
+        if (!valid) std::fill_n(pixel, layout_.bands, std::numeric_limits<float>::quiet_NaN());
+      }
+    }
+  }
 
   // Copies the part of block (y, x) of `plane` that lies in the window.
   void copy_block(int64_t y, int64_t x, int64_t plane, const Window& window, std::span<float> out) {
@@ -297,12 +328,13 @@ class TiffReader::Impl {
          directory_.source(), layout_.block_name(), index, row, place.size, place.offset, reason);
   }
 
-  std::unique_ptr<ByteSource> bytes_;
+  std::shared_ptr<const ByteSource> bytes_;
   TiffDirectory directory_;
   TiffLayout layout_;
   Convert convert_;
   TiffHandle handle_;
   TiffInfo info_;
+  std::unique_ptr<Impl> mask_;
   std::mutex mutex_;
   std::list<Held> held_;  // most recent first
   std::unordered_map<int64_t, std::list<Held>::iterator> held_at_;
@@ -316,9 +348,9 @@ class TiffReader::Impl {
 };
 
 TiffReader::TiffReader(const std::filesystem::path& path)
-    : impl_(std::make_unique<Impl>(std::make_unique<FileSource>(path), path.string())) {}
+    : impl_(std::make_unique<Impl>(std::make_shared<FileSource>(path), path.string())) {}
 TiffReader::TiffReader(std::span<const std::byte> bytes, std::string source)
-    : impl_(std::make_unique<Impl>(std::make_unique<MemorySource>(bytes), std::move(source))) {}
+    : impl_(std::make_unique<Impl>(std::make_shared<MemorySource>(bytes), std::move(source))) {}
 TiffReader::~TiffReader() = default;
 TiffReader::TiffReader(TiffReader&&) noexcept = default;
 TiffReader& TiffReader::operator=(TiffReader&&) noexcept = default;
