@@ -161,6 +161,70 @@ def test_a_world_file_places_an_image_without_a_georeference(trained, tmp_path, 
           arguments=["predict", run, "--data", tmp_path / "new.tif", "--out", tmp_path / "map.tif", "--overwrite"])  # fmt: skip
 
 
+def write_tiles(folder, *names):
+    """Tiles of 32 × 32 pixels with different pixels in folder/images, and their masks of the ids 0 and 1 in folder/masks."""
+    random = np.random.default_rng(5)
+    for name in names:
+        mask = (np.add.outer(np.arange(32), np.arange(32)) // 8 % 2).astype(np.uint8)
+        image = (40 + 100 * mask[..., None] + random.normal(0, 9, (32, 32, 2))).astype(np.uint8)
+        for kind, values in (("images", image), ("masks", mask)):
+            (folder / kind / name).parent.mkdir(parents=True, exist_ok=True)
+            write_tiff(folder / kind / f"{name}.tif", values)
+    return ["--data", folder / "images", "--masks", folder / "masks"]
+
+
+def test_folders_without_validation_take_it_from_the_training_tiles(tmp_path):
+    data = write_tiles(tmp_path, *(f"train/{i}" for i in range(8)), "test/a", "test/b")
+    shown = json.loads(ok("data", "show", tmp_path / "images", "--set", f"data.masks={tmp_path / 'masks'}", "--task", "segment", "--json",
+                          "--set", "data.validation=0.25").stdout)  # fmt: skip
+    assert [shown["splits"][name]["areas"] for name in ("train", "validation", "test")] == [6, 2, 2]
+    assert "2 of the 8 training tiles, by data.validation = 0.25, for validation, seed 0" in shown["split"]
+    ok("train", "segment", *data, *ONE_EPOCH, "--out", tmp_path / "run")
+    ok("evaluate", tmp_path / "run", "--split", "validation")
+    fails(65, "the validation split is empty (split: the folders train, val and test); increase data.validation",
+          arguments=["train", "segment", *data, "--set", "data.validation=0", "--out", tmp_path / "none"])  # fmt: skip
+
+
+def test_copies_of_training_tiles_in_the_test_split_are_a_warning(tmp_path):
+    data = write_tiles(tmp_path, *(f"{split}/{i}" for split in ("train", "val", "test") for i in range(3)))
+    show = ["data", "show", tmp_path / "images", "--set", f"data.masks={tmp_path / 'masks'}", "--task", "segment"]
+    assert "identical" not in ok(*show).stdout
+    (tmp_path / "images/test/1.tif").write_bytes((tmp_path / "images/train/2.tif").read_bytes())
+    (tmp_path / "images/test/2.tif").write_bytes((tmp_path / "images/val/0.tif").read_bytes())
+    words = "2 of the 3 test images are identical to images of the training or validation split, which makes its results too good"
+    assert words in ok(*show).stdout
+    assert words in ok("train", "segment", *data, *ONE_EPOCH, "--out", tmp_path / "run").stderr
+
+
+def test_files_of_one_name_are_refused(tmp_path):
+    data = write_tiles(tmp_path, "x", "y", "z", "u")
+    ok("train", "segment", *data, *ONE_EPOCH, "--out", tmp_path / "run")
+    np.save(tmp_path / "images/x.npy", read_tiff(tmp_path / "images/x.tif"))
+    predict = ["predict", tmp_path / "run", "--data", tmp_path / "images", "--out", tmp_path / "maps"]
+    fails(65, "images/x.npy and ", "images/x.tif would have the same map ", "rename or remove one of them", arguments=predict)
+    assert not (tmp_path / "maps").exists()
+    (tmp_path / "images/x.npy").unlink()
+    ok(*predict)
+    np.save(tmp_path / "masks/y.npy", read_tiff(tmp_path / "masks/y.tif")[..., 0])
+    fails(65, "images/y.tif: ", "masks/y.npy and ", "masks/y.tif are both masks of this image: remove one",
+          arguments=["train", "segment", *data, "--out", tmp_path / "run2"])  # fmt: skip
+
+
+def test_explain_takes_other_images_whole_and_needs_their_masks(trained, tmp_path):
+    run, path, mask = trained
+    (tmp_path / path.name).write_bytes(path.read_bytes())
+    out = ["--out", tmp_path / "why", "--overwrite", "--samples", 2]
+    ok("explain", run, "--data", tmp_path / path.name, *out)  # the run's own image at another place
+    for image in (read_tiff(path)[::-1], read_tiff(path)[:64]):
+        write_tiff(tmp_path / "other.tif", image)
+        fails(2, "other.tif has other images than the training data of the run", "needs --masks: their true classes",
+              arguments=["explain", run, "--data", tmp_path / "other.tif", *out])  # fmt: skip
+    write_tiff(tmp_path / "other_mask.tif", read_tiff(mask)[:64])
+    for split in ("test", "validation"):
+        ok("explain", run, "--data", tmp_path / "other.tif", "--masks", tmp_path / "other_mask.tif", "--split", split, *out)
+        assert "2 windows of 32 × 32 pixels of all areas" in (tmp_path / "why/explain.html").read_text()
+
+
 def test_the_axes_of_images_are_not_those_of_masks(tmp_path):
     path, mask = write_scene(tmp_path)
     image, ids = read_tiff(path), read_tiff(mask)[..., 0]

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
@@ -107,12 +108,12 @@ SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
   require_folder(config.path, "images");
   SceneFiles result;
   result.layout = "folder";
-  std::map<std::string, std::string> masks;
+  std::map<std::string, std::vector<std::string>> masks;
   if (with_masks) {
     require_folder(config.masks, "masks");
     for (const std::string& name : files_below(config.masks))
       if (const auto key = key_of(name, config.mask_suffix))
-        masks[*key] = (fs::path(config.masks) / name).string();
+        masks[*key].push_back((fs::path(config.masks) / name).string());
   }
   const bool together = with_masks && fs::equivalent(config.path, config.masks);
   require(!together || config.image_suffix != config.mask_suffix, ErrorKind::data,
@@ -132,7 +133,10 @@ SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
             "{}: no mask: expected {}/{}{} (.tif, .tiff or .npy); set data.image_suffix and "
             "data.mask_suffix for other names",
             file.image, config.masks, key, config.mask_suffix);
-    file.mask = mask->second;
+    require(mask->second.size() == 1, ErrorKind::data,
+            "{}: {} and {} are both masks of this image: remove one", file.image, mask->second[0],
+            mask->second.back());
+    file.mask = mask->second[0];
   }
   return result;
 }
@@ -158,19 +162,41 @@ bool has_split_folders(const SceneFiles& files) {
                      [](const SceneFile& file) { return split_of(file).has_value(); });
 }
 
-void split_by_folders(SceneFiles& files, const std::string& path) {
+/// Number of tiles of a split, at least one for a fraction above 0.
+int64_t tile_count(double share, int64_t tiles) {
+  return share == 0 ? 0
+                    : std::max<int64_t>(1, static_cast<int64_t>(share * static_cast<double>(tiles) + 0.5));
+}
+
+void split_by_folders(SceneFiles& files, const SegmentationDataConfig& config) {
   require(has_split_folders(files), ErrorKind::data,
-          "{}: data.split = \"folders\" needs folders train, val (or validation) and test", path);
-  for (SceneFile& file : files.files) file.split = split_of(file);
+          "{}: data.split = \"folders\" needs folders train, val (or validation) and test", config.path);
+  std::vector<SceneFile*> train;
+  bool validated = false;
+  for (SceneFile& file : files.files) {
+    file.split = split_of(file);
+    if (file.split == SceneSplit::train) train.push_back(&file);
+    validated = validated || file.split == SceneSplit::validation;
+  }
   files.rule = "the folders train, val and test";
+  if (validated || train.empty() || config.validation == 0) return;
+  const auto n = std::ssize(train), taken = tile_count(config.validation, n);
+  require(taken < n, ErrorKind::data,
+          "{}: the folder for training has {}, too few to take {} for validation; there is no folder for it",
+          config.path, counted(n, "tile"), taken);
+  const std::vector<int64_t> order =
+      random_permutation(n, {static_cast<uint64_t>(config.split_seed), RandomSite::splits, 0});
+  for (int64_t i = 0; i < taken; ++i)
+    train[static_cast<size_t>(order[static_cast<size_t>(i)])]->split = SceneSplit::validation;
+  files.rule = fmt::format(
+      "the folders train and test; {} of the {} training tiles, by data.validation = {}, for "
+      "validation, seed {}",
+      taken, n, config.validation, config.split_seed);
 }
 
 void split_at_random(SceneFiles& files, const SegmentationDataConfig& config) {
   const auto n = static_cast<int64_t>(files.files.size());
-  const auto count = [&](double share) {
-    return share == 0 ? 0 : std::max<int64_t>(1, static_cast<int64_t>(share * static_cast<double>(n) + 0.5));
-  };
-  const int64_t test = count(config.test), validation = count(config.validation);
+  const int64_t test = tile_count(config.test, n), validation = tile_count(config.validation, n);
   require(test + validation < n, ErrorKind::data,
           "{}: {} tiles are too few for training, {} validation and {} test tiles", config.path, n,
           validation, test);
@@ -194,7 +220,7 @@ void split_files(SceneFiles& files, const SegmentationDataConfig& config) {
   if (rule == "ssl4eo")
     split_as_ssl4eo(files);
   else if (rule == "folders")
-    split_by_folders(files, config.path);
+    split_by_folders(files, config);
   else
     split_at_random(files, config);
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
@@ -46,6 +47,32 @@ std::vector<int64_t> ids_of(const std::map<int64_t, int64_t>& pixels) {
   std::vector<int64_t> ids;
   for (const auto& [id, count] : pixels) ids.push_back(id);
   return ids;
+}
+
+struct FileHashes {
+  std::string all;
+  std::vector<std::string> images;  // of their contents; empty for large sets
+};
+
+FileHashes hashes_of(const std::vector<SceneFile>& files) {
+  int64_t bytes = 0;
+  for (const SceneFile& file : files)
+    for (const std::string& path : {file.image, file.mask})
+      bytes += static_cast<int64_t>(std::filesystem::file_size(path));
+  const bool read = bytes <= kMaxHashedBytes;
+  const auto hash = [&](const std::string& path) {
+    return read ? content_hash(io::MappedFile(path).bytes())
+                : std::to_string(std::filesystem::file_size(path));
+  };
+  FileHashes hashes;
+  std::string text;
+  for (const SceneFile& file : files) {
+    const std::string image = hash(file.image);
+    text += file.name + "\n" + image + "\n" + hash(file.mask) + "\n";
+    if (read) hashes.images.push_back(image);
+  }
+  hashes.all = content_hash(as_bytes(text));
+  return hashes;
 }
 
 std::string joined(const std::vector<int64_t>& ids) {
@@ -236,19 +263,34 @@ void SegmentationSet::warn_of_values() {
 }
 
 void SegmentationSet::make_hash() {
-  std::string text;
-  int64_t bytes = 0;
-  for (const SceneFile& file : files_.files)
-    for (const std::string& path : {file.image, file.mask})
-      bytes += static_cast<int64_t>(std::filesystem::file_size(path));
-  for (const SceneFile& file : files_.files) {
-    text += file.name + "\n";
-    for (const std::string& path : {file.image, file.mask})
-      text += (bytes <= kMaxHashedBytes ? content_hash(io::MappedFile(path).bytes())
-                                        : std::to_string(std::filesystem::file_size(path))) +
-              "\n";
+  const FileHashes hashes = hashes_of(files_.files);
+  hash_ = hashes.all;
+  warn_of_copies(hashes.images);
+}
+
+void SegmentationSet::warn_of_copies(const std::vector<std::string>& contents) {
+  std::set<std::string> known;
+  const auto is_test = [&](size_t i) { return files_.files[i].split == SceneSplit::test; };
+  for (size_t i = 0; i < contents.size(); ++i)
+    if (!is_test(i)) known.insert(contents[i]);
+  int64_t tests = 0, copies = 0;
+  for (size_t i = 0; i < contents.size(); ++i) {
+    tests += is_test(i);
+    copies += is_test(i) && known.contains(contents[i]);
   }
-  hash_ = content_hash(as_bytes(text));
+  if (copies > 0)
+    warnings_.push_back(
+        fmt::format("{}: {} of the {} test images {} identical to images of the training or validation "
+                    "split, which makes "
+                    "its results too good",
+                    config_.path, copies, tests, is_or_are(copies)));
+}
+
+bool has_hash(const SegmentationDataConfig& config, const std::string& hash) {
+  std::vector<SceneFile> files = find_scene_files(config, true).files;
+  if (hashes_of(files).all == hash) return true;
+  std::erase_if(files, [](const SceneFile& file) { return file.split == SceneSplit::test; });
+  return hashes_of(files).all == hash;
 }
 
 }  // namespace modewise::data

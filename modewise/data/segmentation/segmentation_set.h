@@ -41,6 +41,8 @@ struct SceneSummary {
 nlohmann::ordered_json to_json(const SceneSummary& summary);
 /// Data error naming the file if it is not such a summary.
 SceneSummary read_scene_summary(const std::string& path);
+/// Whether the images and masks of `config` have this hash, with or without those of the test split.
+bool has_hash(const SegmentationDataConfig& config, const std::string& hash);
 /// Data error if the dates or bands of an image differ from those of the run.
 void require_fits(const SceneSummary& run, const RasterInfo& image);
 
@@ -113,6 +115,7 @@ class SegmentationSet {
   void measure();
   void warn_of_fills(const std::vector<FillValues>& fills);
   void make_hash();
+  void warn_of_copies(const std::vector<std::string>& contents);
   SegmentationDataConfig config_;
   SceneFiles files_;
   ClassMap classes_;

@@ -109,7 +109,7 @@ int64_t mapped_windows(const SegmentationRun& run, int64_t windows) {
 Explanation explain_segmenter(Run& opened, const ExplainOptions& options) {
   const SegmentationRun& run = as<SegmentationRun>(opened);
   const data::SegmentationSet& set = *run.set;
-  const std::vector<data::SceneArea>& areas = set.areas(scene_split(options.split));
+  const std::vector<data::SceneArea>& areas = run.areas(options.split);
   require(!areas.empty(), ErrorKind::data, "there is no {} area", options.split);
   const int64_t side = set.window();
   const std::vector<data::SceneArea> windows = spread_windows(areas, side, options.samples);
@@ -118,9 +118,10 @@ Explanation explain_segmenter(Run& opened, const ExplainOptions& options) {
   Explanation e;
   e.title = fmt::format("{} on {}", model_title(run.config), fs::path(set.source()).filename().string());
   e.subtitle = "Attention and occlusion of a segmenter";
-  e.facts = {{"run", run.folder().path().string()},
-             {"samples", fmt::format("{} windows of {} × {} pixels of the {} areas", windows.size(), side,
-                                     side, options.split)}};
+  e.facts = {
+      {"run", run.folder().path().string()},
+      {"samples", fmt::format("{} windows of {} × {} pixels of {}", windows.size(), side, side,
+                              run.whole() ? "all areas" : fmt::format("the {} areas", options.split))}};
   const int64_t mapped = mapped_windows(run, std::ssize(windows));
   for (int64_t i = 0; i < std::min(mapped, options.singles); ++i) {
     const data::SceneArea& one = windows[static_cast<size_t>(i)];

@@ -61,12 +61,21 @@ void SegmentationRun::load(const DataRequest& request) {
     summary = set->summary();
     models::validate(config.model, model_shape(summary));
     require(!set->areas(data::SceneSplit::validation).empty(), ErrorKind::data,
-            "{}: the validation split is empty; increase data.validation", set->source());
+            "{}: the validation split is empty (split: {}); {}", set->source(), set->split_rule(),
+            config.data.validation == 0
+                ? "increase data.validation"
+                : "data.split = \"random\" takes data.validation of all tiles for it");
     return;
   }
   require(request.masks.empty() || !request.path.empty(), ErrorKind::usage,
           "--masks needs --data: the images of the masks");
-  if (request.moved && !request.path.empty()) config.data.path = absolute_path(request.path);
+  if (request.moved && !request.path.empty()) {
+    config.data.path = absolute_path(request.path);
+    require(data::has_hash(config.data, summary.hash), ErrorKind::usage,
+            "--data {} has other images than the training data of the run ({}), and needs --masks: "
+            "their true classes",
+            request.path, summary.source);
+  }
   data::SegmentationDataConfig source = config.data;
   if (!request.own()) {
     require(!request.masks.empty(), ErrorKind::usage, "--data {} needs --masks: the true classes",
@@ -134,8 +143,12 @@ std::unique_ptr<train::ModuleTask> SegmentationRun::task() {
   return std::make_unique<SegmentationTask>(config, *set, model);
 }
 
+const std::vector<data::SceneArea>& SegmentationRun::areas(const std::string& split) const {
+  return set->areas(whole_ ? data::SceneSplit::test : scene_split(split));
+}
+
 Json SegmentationRun::evaluate(const std::string& split, bool /*keep*/, train::Workers& workers) {
-  const auto& areas = set->areas(whole_ ? data::SceneSplit::test : scene_split(split));
+  const std::vector<data::SceneArea>& areas = this->areas(split);
   require(!areas.empty(), ErrorKind::data, "{}: the {} split is empty", set->source(), split);
   const SegmentationErrors errors = evaluate_areas(*model, *set, areas, config.segment, workers);
   if (!workers.is_rank_zero()) return {};

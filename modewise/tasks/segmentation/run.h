@@ -44,6 +44,10 @@ class SegmentationRun final : public Run {
   /// With metrics by class, figures of test areas and attention maps.
   report::HtmlPage page(const nlohmann::ordered_json& metrics) override;
 
+  /// Areas of a split of the loaded images; all of them if they are not the training data of the run.
+  const std::vector<data::SceneArea>& areas(const std::string& split) const;
+  bool whole() const { return whole_; }
+
   SegmentationConfig config;
   data::SceneSummary summary;                // of the training images
   std::optional<data::SegmentationSet> set;  // the loaded images

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -68,8 +69,12 @@ Result predict(Run& opened, const PredictRequest& options) {
   require(!single || options.out.empty() || ending == ".tif" || ending == ".tiff" || ending == ".npy",
           ErrorKind::usage, "--out of a class map must end in .tif or .npy, got '{}'", options.out);
   std::set<fs::path> folders;
+  std::map<fs::path, std::string> scene_of;  // of each map
   for (const std::string& scene : scenes) {
     const fs::path map = map_path(options, root, scene, single);
+    const auto [other, is_new] = scene_of.emplace(map, scene);
+    require(is_new, ErrorKind::data, "{} and {} would have the same map {}: rename or remove one of them",
+            other->second, scene, map.string());
     for (const fs::path& file : {map, fs::path(map).replace_extension(".png")})
       require_new(file, options.force);
     folders.insert(map.parent_path());
