@@ -223,9 +223,9 @@ class Segmenter(Estimator):
             path = pathlib.Path(folder) / "map.npy"
             said = tasks.predict(self._run(), data=scene, out=path)
             class_map: Array = np.load(path)
-        ids = np.full(256, -1, np.int64)
-        ids[[one["id"] for one in said["classes"]]] = self.classes_
-        return np.asarray(ids[class_map])
+        ids = class_map.astype(np.int64)
+        ids[class_map == said["nodata"]] = -1
+        return ids
 
 
 def is_path(data: object) -> TypeGuard[str | os.PathLike[str]]:
