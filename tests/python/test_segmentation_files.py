@@ -121,26 +121,40 @@ def masked_out(run, image, folder, *options):
         return f.read(1) == f.nodata
 
 
-@pytest.mark.parametrize("options", [
-    {},
-    dict(tiled=True, blockxsize=32, blockysize=48, compress="deflate", interleave="band"),
-    dict(blockysize=7, compress="lzw"),
+@pytest.mark.parametrize("internal, options", [
+    (True, {}),
+    (True, dict(tiled=True, blockxsize=32, blockysize=48, compress="deflate", interleave="band")),
+    (True, dict(blockysize=7, compress="lzw")),
+    (False, {}),
 ])  # fmt: skip
-def test_the_mask_in_a_tiff_marks_pixels_without_data(trained, tmp_path, options):
+def test_the_mask_of_a_tiff_marks_pixels_without_data(trained, tmp_path, internal, options):
     run, path, mask = trained
     valid = np.ones((96, 91), bool)
     valid[10:20, 30:91] = valid[50:, 3] = False
-    with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True):
+    with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=internal):
         with rasterio.open(tmp_path / "new.tif", "w", height=96, width=91, count=4, dtype="uint16", **PLACE, **options) as f:
             f.write(read_tiff(path)[:, :91].transpose(2, 0, 1))
             f.write_mask(valid)
     with rasterio.open(tmp_path / "new.tif") as f:
-        assert (f.dataset_mask() > 0).tolist() == valid.tolist() and not (tmp_path / "new.tif.msk").exists()
+        assert (f.dataset_mask() > 0).tolist() == valid.tolist() and (tmp_path / "new.tif.msk").exists() != internal
     assert (masked_out(run, tmp_path / "new.tif", tmp_path) == ~valid).all()
     write_tiff(tmp_path / "new_mask.tif", read_tiff(mask)[:, :91])
     common = ["--data", tmp_path / "new.tif", "--masks", tmp_path / "new_mask.tif"]
     ok("train", "segment", *common, *ONE_EPOCH, "--out", tmp_path / "run")
     assert json.loads((tmp_path / "run" / "data.json").read_text())["missing"]
+
+
+def test_a_mask_that_cannot_be_read_is_named(trained, tmp_path):
+    run, path, _ = trained
+    predict = ["predict", run, "--data", tmp_path / "new.tif", "--out", tmp_path / "map.tif"]
+    words = "this is the mask of the image, which gdal_translate -mask none leaves out"
+    write_tiff(tmp_path / "new.tif", read_tiff(path))
+    write_tiff(tmp_path / "new.tif.msk", np.ones((95, 96), np.uint8), driver="GTiff")
+    fails(65, "new.tif.msk: the mask does not have the size of its image, 96 x 96 pixels", words, arguments=predict)
+    write_tiff(tmp_path / "new.tif.msk", np.ones((96, 96, 2), np.uint8))
+    fails(65, "new.tif.msk: ", "a mask must have one band, got 2", words, arguments=predict)
+    (tmp_path / "new.tif.msk").write_text("none")
+    fails(65, "new.tif.msk: not a TIFF image", words, arguments=predict)
 
 
 @pytest.mark.parametrize("ending", ["tfw", "tifw", "wld"])

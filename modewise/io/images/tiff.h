@@ -2,7 +2,7 @@
 // TIFF and GeoTIFF images of any number of bands: a reader that decodes only the strips or tiles of a window,
 // and a writer of rows from top to bottom. Decoding and encoding are libtiff's; the directory is checked
 // against the file's bytes before libtiff sees it, and libtiff's messages become part of the error. Only the
-// first image of a file is read, with its mask; overviews are ignored.
+// first image of a file is read, with its mask, in the file or next to it (.tif.msk); overviews are ignored.
 
 #include <array>
 #include <cstddef>
@@ -45,7 +45,7 @@ struct TiffInfo {
   std::string compression = "deflate";            // none, lzw, deflate, packbits, zstd
   std::vector<std::array<uint8_t, 3>> palette{};  // RGB of each value; empty: none
   int64_t pages = 1;                              // images of full size in the file
-  bool masked = false;                            // the file has a mask, as GDAL writes it
+  bool masked = false;                            // the image has a mask, as GDAL writes it
 };
 
 /// Windowed reader. Throws no_input if the file cannot be read, and data errors that name file, offset and

@@ -109,9 +109,10 @@ class TiffReader::Impl {
              std::string(layout_.compression_name()),
              read_palette(directory_, layout_),
              directory_.count_pages()};
-    if (const std::optional<TiffDirectory> mask = directory_.find_mask())
-      mask_ = std::make_unique<Impl>(bytes_, *mask, true);
-    info_.masked = mask_ != nullptr;
+    add_mask([&]() -> std::unique_ptr<Impl> {
+      const std::optional<TiffDirectory> mask = directory_.find_mask();
+      return mask ? std::make_unique<Impl>(bytes_, *mask, true) : nullptr;
+    });
   }
 
   /// The image of `directory`, or the mask.
@@ -135,6 +136,16 @@ class TiffReader::Impl {
     require(TIFFIsCODECConfigured(layout_.compression) != 0, ErrorKind::data,
             "{}: the installed libtiff was built without {}", directory_.source(),
             layout_.compression_name());
+  }
+
+  /// Reads the mask in `file`, if there is one, unless the image has its own.
+  void add_mask_file(const std::filesystem::path& file) {
+    std::error_code none;
+    if (mask_ || !std::filesystem::is_regular_file(file, none)) return;
+    add_mask([&] {
+      const auto bytes = std::make_shared<FileSource>(file);
+      return std::make_unique<Impl>(bytes, TiffDirectory(*bytes, file.string()), true);
+    });
   }
 
   const TiffInfo& info() const { return info_; }
@@ -177,6 +188,23 @@ class TiffReader::Impl {
     TiffBlock place;
     int64_t index, plane, row, in_block;
   };
+
+  template <class Read>
+  void add_mask(const Read& read) {
+    try {
+      mask_ = read();
+      if (!mask_) return;
+      const TiffLayout& mask = mask_->layout_;
+      require(mask.height == layout_.height && mask.width == (layout_.width + mask.packed - 1) / mask.packed,
+              ErrorKind::data, "{}: the mask does not have the size of its image, {} x {} pixels",
+              mask_->directory_.source(), layout_.height, layout_.width);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::data) throw;
+      fail(ErrorKind::data, "{}; this is the mask of the image, which gdal_translate -mask none leaves out",
+           error.what());
+    }
+    info_.masked = true;
+  }
 
   // Sets the pixels that the mask excludes to NaN in all bands.
   void mask_out(const Window& window, std::span<float> out) {
@@ -348,7 +376,9 @@ class TiffReader::Impl {
 };
 
 TiffReader::TiffReader(const std::filesystem::path& path)
-    : impl_(std::make_unique<Impl>(std::make_shared<FileSource>(path), path.string())) {}
+    : impl_(std::make_unique<Impl>(std::make_shared<FileSource>(path), path.string())) {
+  impl_->add_mask_file(path.string() + ".msk");
+}
 TiffReader::TiffReader(std::span<const std::byte> bytes, std::string source)
     : impl_(std::make_unique<Impl>(std::make_shared<MemorySource>(bytes), std::move(source))) {}
 TiffReader::~TiffReader() = default;
