@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
@@ -56,16 +57,6 @@ void drop_single_variable(Series& series) {
   series.modes.pop_back();
   series.values = series.values.squeeze(-1);
   if (series.observed.defined()) series.observed = series.observed.squeeze(-1);
-}
-
-int64_t rows_until_last_observed(const Series& series) {
-  if (!series.observed.defined()) return series.rows();
-  const bool* cells = series.observed.const_data_ptr<bool>();
-  int64_t last = series.observed.numel();
-  while (last > 0 && !cells[last - 1]) --last;
-  require(last > 0, ErrorKind::data, "{}: all values of the variables to forecast are missing",
-          series.source);
-  return (last - 1) / series.series_count() + 1;
 }
 
 /// A covariate series of `rows` missing rows, with the modes of `like`.
@@ -139,13 +130,11 @@ void take_known(Series& series, const ForecastDataConfig& config) {
   series = with_positions(std::move(series), rest);
   if (series.long_layout) series.long_layout->values = series.modes.back().labels;
   drop_single_variable(series);
-  const int64_t all = series.rows();
-  series = first_rows(std::move(series), rows_until_last_observed(series));
+  const int64_t ahead = end_at_last_value(series);
   series.known = std::make_shared<const Series>(std::move(known));
   std::string note = fmt::format("future covariates, not forecast: {}", fmt::join(config.known, ", "));
-  if (const int64_t ahead = all - series.rows(); ahead > 0)
-    note +=
-        fmt::format("; {} row{} after the last row with a value to forecast", ahead, ahead == 1 ? "" : "s");
+  if (ahead > 0)
+    note += fmt::format("; {} after the last row with a value to forecast", counted(ahead, "row"));
   series.notes.push_back(std::move(note));
 }
 

@@ -202,6 +202,17 @@ void mark_missing(Series& series, const ForecastDataConfig& config) {
   }
 }
 
+/// Ends at the last value to forecast. Future covariates have ended the series before, and a plan may have
+/// empty rows.
+void leave_out_empty_end(Series& series, const ForecastDataConfig& config) {
+  if (!config.known.empty() || config.follows) return;
+  const int64_t after = end_at_last_value(series), last = series.rows() - 1;
+  if (after > 0)
+    series.warnings.push_back(fmt::format(
+        "{} after the last row with a value to forecast ({}) {} left out", counted(after, "row"),
+        series.time.dated ? series.time.text_at(last) : fmt::format("row {}", last + 1), is_or_are(after)));
+}
+
 }  // namespace
 
 bool reads_table(const ForecastDataConfig& config) {
@@ -234,6 +245,7 @@ Series load_series(const ForecastDataConfig& asked) {
   date_rows(series, config);
   mark_missing(series, config);
   take_known(series, config);
+  leave_out_empty_end(series, config);
   if (config.knock_out > 0) knock_out(series, config.knock_out, static_cast<uint64_t>(config.knock_out_seed));
   return series;
 }

@@ -15,7 +15,7 @@ namespace modewise::data {
 /// numeric columns are the variables in file order; text columns and row indices are dropped with a note.
 /// Folder: each `*.csv` is one position of the first mode, labelled by its file name without common prefix
 /// and suffix; all files must have the same columns and dates. Numeric text has no dates. NPY and NPZ:
-/// `time_axis` is time, NaN is missing.
+/// `time_axis` is time, NaN is missing. Rows after the last value to forecast are left out with a warning.
 Series load_series(const ForecastDataConfig& config);
 
 }  // namespace modewise::data

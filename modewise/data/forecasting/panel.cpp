@@ -58,12 +58,6 @@ RowsOfSeries group(const SeriesTable& table) {
   return grouped;
 }
 
-/// "'a', 'b' …": the first five names.
-std::string first_names(const std::vector<std::string>& names) {
-  const std::span<const std::string> shown(names.data(), std::min<size_t>(names.size(), 5));
-  return fmt::format("'{}'{}", fmt::join(shown, "', '"), names.size() > shown.size() ? " …" : "");
-}
-
 /// Puts the rows of each series on the clock: offsets, starts; returns the panel's row of each row of
 /// `grouped`.
 std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsOfSeries& grouped,
@@ -133,6 +127,36 @@ void require_values(const Panel& panel) {
           panel.source, empty.size(), panel.series(), empty.size() == 1 ? "has" : "have", first_names(empty));
 }
 
+/// Rows of each series until its last observed value; 0: it has none.
+std::vector<int64_t> observed_rows(const Panel& panel) {
+  const int64_t width = panel.variables();
+  const bool* observed = panel.observed.defined() ? panel.observed.const_data_ptr<bool>() : nullptr;
+  std::vector<int64_t> rows;
+  for (int64_t s = 0; s < panel.series(); ++s) {
+    const int64_t begin = panel.offsets[static_cast<size_t>(s)] * width;
+    int64_t cells = panel.rows(s) * width;
+    while (observed != nullptr && cells > 0 && !observed[begin + cells - 1]) --cells;
+    rows.push_back((cells + width - 1) / width);
+  }
+  return rows;
+}
+
+/// Ends each series at its last value to forecast, with a warning. Future covariates have done so before, and
+/// a plan may have empty rows.
+void leave_out_empty_ends(Panel& panel, const ForecastDataConfig& config) {
+  if (!config.known.empty() || config.follows) return;
+  const std::vector<int64_t> before = panel.offsets;
+  const int64_t after = end_at_last_values(panel);
+  if (after == 0) return;
+  std::vector<std::string> shorter;
+  for (int64_t s = 0; s < panel.series(); ++s)
+    if (const auto at = static_cast<size_t>(s); panel.rows(s) < before[at + 1] - before[at])
+      shorter.push_back(panel.name(s));
+  panel.warnings.push_back(fmt::format(
+      "{} after the last value to forecast of {} of {} series {} left out: {}", counted(after, "row"),
+      shorter.size(), panel.series(), is_or_are(after), first_names(shorter)));
+}
+
 /// `config` whose columns, if it names any, include the future covariates.
 ForecastDataConfig with_known_columns(ForecastDataConfig config) {
   if (!config.columns.empty())
@@ -141,6 +165,11 @@ ForecastDataConfig with_known_columns(ForecastDataConfig config) {
 }
 
 }  // namespace
+
+std::string first_names(const std::vector<std::string>& names) {
+  const std::span<const std::string> shown(names.data(), std::min<size_t>(names.size(), 5));
+  return fmt::format("'{}'{}", fmt::join(shown, "', '"), names.size() > shown.size() ? " …" : "");
+}
 
 std::string Panel::name(int64_t s) const {
   return layout.series.label(static_cast<size_t>(s));
@@ -234,6 +263,7 @@ Panel load_panel(const ForecastDataConfig& asked, std::optional<SeriesTable> tab
   }
   panel.statics = std::move(table->statics);
   take_known(panel, config);
+  leave_out_empty_ends(panel, config);
   return panel;
 }
 
@@ -337,6 +367,18 @@ Panel head_rows(const Panel& panel, std::span<const int64_t> rows) {
                   cut.observed.mutable_data_ptr<bool>() + to);
   }
   return cut;
+}
+
+int64_t end_at_last_values(Panel& panel) {
+  if (!panel.observed.defined()) return 0;
+  const std::vector<int64_t> rows = observed_rows(panel);
+  if (const auto empty = std::ranges::find(rows, 0); empty != rows.end())
+    fail(ErrorKind::data, "{}: {} of {} series have no value to forecast, the first is '{}'", panel.source,
+         std::ranges::count(rows, 0), panel.series(), panel.name(empty - rows.begin()));
+  const int64_t all = panel.offsets.back();
+  if (std::reduce(rows.begin(), rows.end()) < all) panel = head_rows(panel, rows);
+  if (panel.observed.all().item<bool>()) panel.observed.reset();
+  return all - panel.offsets.back();
 }
 
 WindowBatch gather_panel(const Panel& panel, const PanelScaler& scaler, WindowShape shape,

@@ -46,6 +46,9 @@ struct Panel {
   int64_t clock_row(int64_t s, int64_t row) const { return starts[static_cast<size_t>(s)] + row; }
 };
 
+/// "'a', 'b' …": the first five names.
+std::string first_names(const std::vector<std::string>& names);
+
 /// Whether a table is read as a panel.
 struct PanelChoice {
   bool panel = false;
@@ -65,6 +68,10 @@ Panel load_panel(const ForecastDataConfig& config, std::optional<SeriesTable> ta
 
 /// `panel` with the first rows of each series alone, as many as `rows`.
 Panel head_rows(const Panel& panel, std::span<const int64_t> rows);
+
+/// Removes the rows of each series after its last observed value and returns their number. Data error for
+/// series without a value.
+int64_t end_at_last_values(Panel& panel);
 
 /// Origins of the windows of a panel: row `origin` of series `series` is the first to be forecast.
 struct PanelWindow {

@@ -155,12 +155,10 @@ void take_known(Panel& panel, const ForecastDataConfig& config) {
   targets.observed = columns_of<bool>(mask, rest);
   targets.layout.values.clear();
   for (const size_t i : rest) targets.layout.values.push_back(panel.layout.values[i]);
-  const int64_t all = panel.offsets.back();
-  panel = head_rows(targets, observed_rows(targets));
-  if (panel.observed.all().item<bool>()) panel.observed.reset();
+  panel = std::move(targets);
   panel.notes.push_back(
       fmt::format("future covariates, not forecast: {}; {} rows after the last row of a series",
-                  fmt::join(config.known, ", "), all - panel.offsets.back()));
+                  fmt::join(config.known, ", "), end_at_last_values(panel)));
 }
 
 void take_future(Panel& panel, ForecastDataConfig config, const std::string& path, int64_t horizon) {

@@ -44,8 +44,7 @@ struct PanelKnown {
 std::vector<StaticColumn> static_columns(const io::CsvTable& table, const TableIds& ids,
                                          const ForecastDataConfig& config);
 
-/// Moves the columns of data.future_covariates from the values of `panel` to `panel.known`. Rows of a series
-/// after its last observed value then belong only to `known`.
+/// Moves the columns of data.future_covariates from the values of `panel` to `panel.known`.
 void take_known(Panel& panel, const ForecastDataConfig& config);
 
 /// Reads the future covariates of the `horizon` rows after each series from the file `path`, by id and date.

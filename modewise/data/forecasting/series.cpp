@@ -114,6 +114,18 @@ Series first_rows(Series series, int64_t rows) {
   return series;
 }
 
+int64_t end_at_last_value(Series& series) {
+  if (!series.observed.defined()) return 0;
+  const bool* cells = series.observed.const_data_ptr<bool>();
+  int64_t last = series.observed.numel();
+  while (last > 0 && !cells[last - 1]) --last;
+  require(last > 0, ErrorKind::data, "{}: all values of the variables to forecast are missing",
+          series.source);
+  const int64_t rows = (last - 1) / series.series_count() + 1, after = series.rows() - rows;
+  if (after > 0) series = first_rows(std::move(series), rows);
+  return after;
+}
+
 nlohmann::json to_json(const std::vector<SeriesMode>& modes) {
   nlohmann::json json = nlohmann::json::array();
   for (const SeriesMode& mode : modes)

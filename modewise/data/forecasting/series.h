@@ -94,6 +94,9 @@ struct Series {
 Series with_positions(Series series, const std::vector<size_t>& positions);
 /// The first `rows` rows of the series and of `known`.
 Series first_rows(Series series, int64_t rows);
+/// Removes the rows after the last observed value and returns their number. Data error if nothing is
+/// observed.
+int64_t end_at_last_value(Series& series);
 
 /// The modes as JSON for a run folder: [{"name", "ordered", "labels"}, …].
 nlohmann::json to_json(const std::vector<SeriesMode>& modes);

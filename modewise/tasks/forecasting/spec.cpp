@@ -88,6 +88,7 @@ std::unique_ptr<Run> create(const Settings& settings) {
 
 Result predict_series(const PanelRun& run, const PredictRequest& request) {
   data::Panel panel = run.load_panel(request.data);
+  for (const std::string& warning : panel.warnings) spdlog::warn("{}: {}", panel.source, warning);
   require_same_work(run.folder(), std::to_string(request.steps), data::hash_of(panel));
   if (!train::workers().is_rank_zero()) return {};
   const int64_t horizon = run.config.window().horizon;
