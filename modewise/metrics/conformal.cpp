@@ -360,10 +360,11 @@ double window_stddev(std::span<const float> past, std::span<const bool> observed
     sum += past[i];
     n += 1;
   }
-  const double mean = n > 0 ? sum / n : 0;
+  if (n == 0) return 1;
+  const double mean = sum / n;
   for (size_t i = 0; i < past.size(); ++i)
     if (observed.empty() || observed[i]) squares += (past[i] - mean) * (past[i] - mean);
-  return std::sqrt((n > 0 ? squares / n : 0) + kStddevFloor * kStddevFloor);
+  return std::sqrt(squares / n + kStddevFloor * kStddevFloor);
 }
 
 double Calibration::largest_nominal() const {

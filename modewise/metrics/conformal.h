@@ -88,7 +88,7 @@ struct Calibration {
 };
 
 /// √(variance of the observed lookback values + floor²); the floor keeps the scale of a constant window
-/// positive.
+/// positive. 1, that of the training rows, if nothing is observed.
 double window_stddev(std::span<const float> past, std::span<const bool> observed);
 
 /// Data error if there is no validation target.

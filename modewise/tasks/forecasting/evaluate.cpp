@@ -272,19 +272,23 @@ std::optional<metrics::Calibration> calibrate_blocks(
         const std::span<const float> units =
             block.widening.defined() ? floats(block.widening) : std::span<const float>{};
         const std::span<const float> truth = floats(block.future);
-        const std::span<const bool> observed = flags(block.future_observed);
+        const std::span<const bool> observed = flags(block.future_observed),
+                                    past = flags(block.past_observed);
+        const auto lookback = static_cast<size_t>(shape.lookback);
         const std::span<const float> values =
             sample.shared_forecast ? floats(block.forecast) : floats(block.quantiles);
         size_t i = 0;
         for (int64_t window = block.first_window; window < block.first_window + block.windows(); ++window)
           for (int64_t s = 0; s < sample.series; ++s) {
             const float unit = units.empty() ? 1.0F : units[static_cast<size_t>(window - block.first_window)];
-            sample.stddev[static_cast<size_t>(s * sample.windows + window)] =
-                stddev[static_cast<size_t>((window - block.first_window) * sample.series + s)];
+            const auto row = static_cast<size_t>((window - block.first_window) * sample.series + s);
+            sample.stddev[static_cast<size_t>(s * sample.windows + window)] = stddev[row];
+            const bool seen =
+                past.empty() || std::ranges::count(past.subspan(row * lookback, lookback), true) > 0;
             for (int64_t step = 0; step < sample.horizon; ++step, ++i)
               for (int64_t interval = 0; interval < blocks; ++interval) {
                 const size_t at = sample.at(interval, s, step, window);
-                const bool known = observed.empty() || observed[i];
+                const bool known = seen && (observed.empty() || observed[i]);
                 const auto wider = static_cast<size_t>(interval) + 1;
                 const float lower = sample.shared_forecast ? values[i] : values[i * count + middle - wider];
                 const float upper = sample.shared_forecast ? values[i] : values[i * count + middle + wider];

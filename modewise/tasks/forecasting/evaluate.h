@@ -84,8 +84,8 @@ struct ValidationSplit {
 };
 
 /// Conformal margins from forecasts of the validation windows (a subset above 128 MB) of all splits, in time
-/// order: the last is that of the run, whose scaled values are the unit of the margins. Nothing if
-/// calibration is off.
+/// order: the last is that of the run, whose scaled values are the unit of the margins. A window whose
+/// lookback has no value of a series does not count for it. Nothing if calibration is off.
 std::optional<metrics::Calibration> calibrate_forecaster(const std::vector<ValidationSplit>& splits,
                                                          const ForecastConfig& config);
 

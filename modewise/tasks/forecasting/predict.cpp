@@ -14,6 +14,7 @@
 #include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/tables/time_zone.h"
+#include "modewise/tasks/forecasting/empty_lookbacks.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/naive_errors.h"
 #include "modewise/tasks/forecasting/task.h"
@@ -109,6 +110,7 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   const data::WindowSource source = run_source(run.summary, run.config.data, series, first, shape.horizon);
   data::WindowBatch batch = source.gather_rows(shape, std::span(&first, 1));
   require_lookback(run, series, batch);
+  warn_of_empty_end(run, series);
   if (!run.summary.missing) batch.past_observed = at::Tensor();
   const std::shared_ptr<models::Forecaster> model = model_for_the_end(run, source);
   const ForecastBlock block = forecast_batch(*model, batch, phase_offset(run, series));
@@ -236,6 +238,7 @@ Json backtest(const ForecastRun& run, int64_t stride, const std::string& split) 
   // One origin at a time, because each has its own row of the table.
   stream_forecasts(*run.model, data, windows, 1, evaluate, 1, train::workers());
   if (!train::workers().is_rank_zero()) return {};
+  warn_of_empty_lookbacks(data, windows, split);
   return {{"stride", stride},
           {"lookback", shape.lookback},
           {"horizon", shape.horizon},

@@ -12,6 +12,7 @@
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/models/forecasting/cost.h"
+#include "modewise/tasks/forecasting/empty_lookbacks.h"
 #include "modewise/tasks/forecasting/naive_errors.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
 #include "modewise/tasks/forecasting/task.h"
@@ -176,6 +177,7 @@ void ForecastRun::announce() {
   print_warnings(data.series);
   if (!data.chosen.empty()) spdlog::info("{}", data.chosen);
   for (const std::string& note : data.scaler.notes) spdlog::warn("{}", note);
+  warn_of_empty_end(*this, data.series);
   spdlog::info("{}: {} × {} rows ({}); windows: {} train, {} validation, {}; model {}", data.series.source,
                data::modes_text(data.series.modes), data.series.rows(), data.splits.rule,
                data.windows.train.size(), data.windows.validation.size(),
@@ -218,6 +220,7 @@ nlohmann::ordered_json ForecastRun::evaluate(const std::string& split, bool keep
       },
       workers);
   if (!workers.is_rank_zero()) return {};
+  warn_of_empty_lookbacks(data, windows, whole_ ? "all rows" : split);
   if (stored > 0) store.write(folder().file("predictions.npz"));
   nlohmann::ordered_json evaluation =
       evaluation_json(whole_ ? "all" : split, errors, config.forecast, data.series);
@@ -229,6 +232,7 @@ void ForecastRun::finish(nlohmann::ordered_json& metrics) {
   std::vector<ValidationSplit> validation = {{model.get(), &data}};
   for (const EarlierSplit& split : earlier_splits) validation.push_back({split.model.get(), &split.data});
   std::reverse(validation.begin(), validation.end());
+  if (config.train.test) warn_of_empty_lookbacks(data, data.windows.validation, "validation");
   calibration = calibrate_forecaster(validation, config);
   if (split_weights) {
     metrics["best"]["val_mse"] = split_weights->error;
@@ -288,10 +292,19 @@ RunSeries load_run_series(const ForecastRun& run, const std::string& path) {
 }
 
 void warn_of_changes(const ForecastRun& run, const RunSeries& own) {
-  if (own.rows == Rows::others)
-    spdlog::warn(
-        "{} has changed since the training of {}: the values of the {} of its training are others now",
-        own.series.source, run.folder().path().string(), counted(run.summary.time.length, "row"));
+  if (own.rows != Rows::others) return;
+  const int64_t then = run.summary.time.length, now = own.series.rows();
+  spdlog::warn(
+      "{} has changed since the training of {}: {}", own.series.source, run.folder().path().string(),
+      now < then ? fmt::format("{} then, {} now", counted(then, "row"), now)
+                 : fmt::format("the values of the {} of its training are others now", counted(then, "row")));
+}
+
+void warn_of_empty_end(const ForecastRun& run, const data::Series& series) {
+  if (const std::string text =
+          empty_end_text(series, run.summary.scaler.left_out, run.config.forecast.lookback);
+      !text.empty())
+    spdlog::warn("{}", text);
 }
 
 int64_t phase_offset(const ForecastRun& run, const data::Series& series) {

@@ -77,6 +77,8 @@ struct RunSeries {
 RunSeries load_run_series(const ForecastRun& run, const std::string& path);
 /// Logs a warning if the run's own rows, of training and validation, are others than in its training.
 void warn_of_changes(const ForecastRun& run, const RunSeries& own);
+/// Logs a warning of series without a value in the last rows, as many as a forecast reads.
+void warn_of_empty_end(const ForecastRun& run, const data::Series& series);
 
 /// Row offset of `series` for the phase of periodic profiles and of seasonal margins: distance from the first
 /// training row, made non-negative by whole periods. Data error if there is a period and only the run has
