@@ -280,3 +280,48 @@ def test_future_covariates_are_columns(tmp_path, monkeypatch):
     made = modewise.Forecaster("tide", **{**QUICKLY, "future_covariates": []}).fit(frame()[["a", "b"]].iloc[:300])
     with pytest.raises(errors.UsageError, match="this forecaster has none: name them in future_covariates"):
         made.predict(future=frame())
+
+
+@pytest.fixture(scope="module")
+def daily(tmp_path_factory):
+    """A run on days as day/month/year until 30/04/2025, with the future covariate promo."""
+    folder = tmp_path_factory.mktemp("daily")
+    days = pd.date_range("2024-11-01", "2025-04-30")
+    frame = pd.DataFrame({"date": days.strftime("%d/%m/%Y"), "y": np.arange(len(days)) % 7 + 0.5, "promo": np.arange(len(days)) % 3})
+    frame.to_csv(folder / "h.csv", index=False)
+    ok("train", "forecast", folder / "h.csv", "--model", "tide", "--lookback", 14, "--horizon", 7, "--out", folder / "run", "--set", "train.max_steps=3",
+       "--set", "output.report=false", "--set", "data.future_covariates=promo", *SMALL["tide"])  # fmt: skip
+    return folder / "run"
+
+
+def promo_plan(path, first="2025-05-01", days=7, form="%d/%m/%Y", name="promo", edit=None):
+    frame = pd.DataFrame({"date": pd.date_range(first, periods=days).strftime(form), name: np.arange(days) % 2 + 0.0})
+    if edit is not None:
+        frame.loc[edit, name] = np.nan
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_ambiguous_dates_of_a_plan_have_the_order_of_the_training(daily, tmp_path):
+    wanted = ok("predict", daily, "--future", promo_plan(tmp_path / "iso.csv", form="%Y-%m-%d")).stdout
+    assert ok("predict", daily, "--future", promo_plan(tmp_path / "plan.csv")).stdout == wanted
+    fails(65, "wrong.csv:", "is month/day/year, but the dates of the run's training data are day/month/year",
+          arguments=["predict", daily, "--future", promo_plan(tmp_path / "wrong.csv", "2025-05-01", 20, "%m/%d/%Y")])  # fmt: skip
+
+
+def test_errors_of_a_plan_name_its_file_and_what_it_covers(daily, tmp_path):
+    def says(plan, *words, data=()):
+        line = fails(65, f"{plan}: ", *words, arguments=["predict", daily, "--future", plan, *data])
+        assert "give --future" not in line
+
+    needed = "the model needs all 7 rows of its horizon"
+    says(promo_plan(tmp_path / "short.csv", days=5), "'promo' is missing on 06/05/2025, step 6 of the forecast", "the file covers 01/05/2025 to 05/05/2025",
+         needed, "01/05/2025 to 07/05/2025")  # fmt: skip
+    says(promo_plan(tmp_path / "late.csv", "2025-05-03"), "missing on 01/05/2025", "covers 03/05/2025 to 09/05/2025")
+    says(promo_plan(tmp_path / "year.csv", "2024-05-01"), "missing on 01/05/2025", "covers 01/05/2024 to 07/05/2024")
+    says(promo_plan(tmp_path / "gap.csv", edit=3), "missing on 04/05/2025", f"the cell is empty: {tmp_path / 'gap.csv'}:5: column 'promo'")
+    with_rows = tmp_path / "with.csv"
+    plan = pd.read_csv(promo_plan(tmp_path / "ahead.csv"))
+    pd.concat([pd.read_csv(daily.parent / "h.csv"), plan]).to_csv(with_rows, index=False)
+    says(promo_plan(tmp_path / "short.csv", days=5), "the file covers 01/05/2025 to 05/05/2025", data=["--data", with_rows])
+    says(promo_plan(tmp_path / "named.csv", name="promos"), "no column 'promo', a future covariate of the run (did you mean 'promos'?)")

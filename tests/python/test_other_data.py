@@ -261,3 +261,77 @@ def test_changed_text_is_refused(tmp_path, test):
     assert evaluated(run, "--data", data, "--lengths", 32)[0]
     write_text(data, 1)
     assert evaluated(run)[0]["own"]["split"] == "test"
+
+
+def dated(path, first, days, form="%d/%m/%Y", columns=("y",)):
+    """Daily rows with a weekly cycle; dates as `form`."""
+    days = np.datetime64(first) + np.arange(days)
+    lines = [",".join(("date", *columns))]
+    for day in days:
+        when = day.item()
+        values = [f"{10 + (when.toordinal() % 7) + 3 * i + 0.1 * (when.toordinal() % 5):.2f}" for i in range(len(columns))]
+        lines.append(",".join((when.strftime(form), *values)))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_ambiguous_dates_of_other_data_have_the_order_of_the_training(tmp_path):
+    data = dated(tmp_path / "h.csv", "2025-01-01", 120)
+    ok("train", "forecast", data, "--model", "repeat", "--lookback", 8, "--horizon", 3, "--out", tmp_path / "run", "--set", "output.report=false")
+    assert json.loads((tmp_path / "run" / "data.json").read_text())["date_order"] == "day_first"
+    new = dated(tmp_path / "new.csv", "2025-06-01", 9)
+    result = ok("predict", tmp_path / "run", "--data", new)
+    assert [line.split(",")[0] for line in result.stdout.splitlines()[1:]] == ["10/06/2025", "11/06/2025", "12/06/2025"]
+    assert "ambiguous" not in result.stderr
+    newest_first = new.with_name("newest.csv")
+    lines = new.read_text().splitlines()
+    newest_first.write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
+    assert ok("predict", tmp_path / "run", "--data", newest_first).stdout == result.stdout
+    other = dated(tmp_path / "us.csv", "2025-06-10", 9, "%m/%d/%Y")
+    fails(65, "us.csv:5: 06/13/2025 is month/day/year, but the dates of the run's training data are day/month/year",
+          arguments=["predict", tmp_path / "run", "--data", other])  # fmt: skip
+    iso = dated(tmp_path / "iso.csv", "2025-06-01", 9, "%Y-%m-%d")
+    assert "2025-06-10" in ok("predict", tmp_path / "run", "--data", iso).stdout
+
+
+def test_ambiguous_dates_of_a_panel_have_the_order_of_the_training(tmp_path):
+    def long(path, first, days):
+        lines = dated(path, first, days).read_text().splitlines()
+        path.write_text("\n".join(["unique_id,ds,y", *(f"{name},{line}" for name in ("n", "s") for line in lines[1:])]) + "\n")
+        return path
+
+    data = long(tmp_path / "p.csv", "2025-01-01", 60)
+    ok("train", "forecast", data, "--model", "repeat", "--horizon", 3, "--out", tmp_path / "run", "--set", "data.panel=yes",
+       "--set", "output.report=false")  # fmt: skip
+    said = ok("predict", tmp_path / "run", "--data", long(tmp_path / "new.csv", "2025-06-01", 9)).stdout.splitlines()
+    assert [line.split(",")[1] for line in said[1:4]] == ["10/06/2025", "11/06/2025", "12/06/2025"]
+
+
+def test_columns_are_matched_by_name(run, tmp_path):
+    lines = [line.split(",") for line in (run.parent / "h.csv").read_text().splitlines()]
+
+    def table(name, columns, extra=False):
+        text = [",".join([*(line[i] for i in columns), *(["w" if row == 0 else "7.5"] if extra else [])]) for row, line in enumerate(lines)]
+        (tmp_path / name).write_text("\n".join(text) + "\n")
+        return tmp_path / name
+
+    wanted = ok("predict", run).stdout
+    added = ok("predict", run, "--data", table("added.csv", [0, 1, 2, 3], extra=True))
+    assert added.stdout == wanted and "added.csv: columns that the run does not have are left out: w" in added.stderr
+    other = ok("predict", run, "--data", table("order.csv", [0, 3, 1, 2]))
+    assert other.stdout == wanted and "order.csv: the columns are in another order than in the run, and are matched by name" in other.stderr
+    assert evaluated(run, "--data", tmp_path / "order.csv")[0] == evaluated(run)[0]
+    fails(65, "'c' missing", arguments=["predict", run, "--data", table("fewer.csv", [0, 1, 2])])
+
+
+def test_missing_cells_in_the_lookback_name_the_mend(run, tmp_path):
+    lines = (run.parent / "h.csv").read_text().splitlines()
+    lines[-3] = ",".join([lines[-3].split(",")[0], "", *lines[-3].split(",")[2:]])
+    (tmp_path / "gap.csv").write_text("\n".join(lines) + "\n")
+    fails(65, "1 cell is missing in its last 24 rows", "fill them, or train on data with missing cells", arguments=["predict", run, "--data", tmp_path / "gap.csv"])
+
+
+def test_too_few_rows_for_a_split_name_the_file(tmp_path):
+    data = write_csv(tmp_path / "short.csv", 60)
+    fails(65, f"{data}: the train split has 42 rows", "one window of lookback 24 and horizon 30 needs 54",
+          arguments=["train", "forecast", "--data", data, "--out", tmp_path / "run", "--model", "repeat", "--lookback", 24, "--horizon", 30])  # fmt: skip

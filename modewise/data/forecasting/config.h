@@ -71,7 +71,8 @@ struct ForecastDataConfig {
   std::vector<std::string> categories;   // categorical columns, one-hot encoded
   Categories words;                      // not an option: the categories of a run's training data
   std::string usual_decimal;             // not an option: the decimal mark of a run's training data, or ""
-  std::vector<std::string> variables;    // not an option: the variables of a run, kept if they are empty
+  std::string date_order;                // not an option: date_order_of a run's training data, or ""
+  std::vector<std::string> variables;    // not an option: the variables of a run, matched by name
   bool keeps_empty = false;              // not an option: columns without any value are variables
   bool follows = false;                  // not an option: rows continue other data, one row is enough
   std::vector<std::string> time;         // one or two columns of the time; empty: detected

@@ -12,6 +12,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/data/forecasting/load_series.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
 
@@ -147,7 +148,8 @@ DataSummary summarize(const ForecastData& data) {
           known,
           ahead,
           {},
-          data.unread};
+          data.unread,
+          data.series.time.dated ? data::date_order_of(data.series.time.style) : ""};
 }
 
 nlohmann::ordered_json to_json(const DataSummary& summary) {
@@ -159,6 +161,7 @@ nlohmann::ordered_json to_json(const DataSummary& summary) {
   if (summary.unread > 0) json["unread_rows"] = summary.unread;
   if (summary.header) json["header"] = *summary.header;
   if (!summary.decimal.empty()) json["decimal"] = summary.decimal;
+  if (!summary.date_order.empty()) json["date_order"] = summary.date_order;
   if (summary.units) json["units"] = *summary.units;
   if (!summary.categories.empty()) json["categories"] = summary.categories;
   json["time"] = {{"dated", time.dated}, {"start", time.start},   {"start_text", time.text_at(0)},
@@ -181,6 +184,7 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   result.missing = json.at("missing");
   if (json.contains("header")) result.header = json["header"].get<bool>();
   result.decimal = json.value("decimal", "");
+  result.date_order = json.value("date_order", "");
   if (json.contains("units")) result.units = json["units"].get<std::map<std::string, std::string>>();
   if (json.contains("categories")) result.categories = json["categories"].get<data::Categories>();
   const auto& time = json.at("time");

@@ -68,6 +68,7 @@ struct DataSummary {
   data::FutureCovariateShape ahead;  // sizes of the future covariates of windows
   std::string calendar_days;         // "all" for runs of every step that know no calendars, else empty
   int64_t unread = 0;                // as in ForecastData; 0 also for runs made before
+  std::string date_order;            // as in ForecastDataConfig
 };
 DataSummary summarize(const ForecastData& data);
 nlohmann::ordered_json to_json(const DataSummary& summary);

@@ -18,6 +18,7 @@
 #include "modewise/core/output_file.h"
 #include "modewise/core/progress.h"
 #include "modewise/data/forecasting/calendar.h"
+#include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/models/forecasting/cost.h"
 #include "modewise/report/table.h"
@@ -221,8 +222,16 @@ std::vector<int64_t> PanelRun::all_rows(const data::Panel& of) const {
   return rows;
 }
 
-data::Panel PanelRun::load_panel(const std::string& path, std::optional<data::SeriesTable> table) const {
+data::ForecastDataConfig PanelRun::series_config() const {
   data::ForecastDataConfig from = config.data;
+  from.date_order = date_order_;
+  from.variables = variables_;
+  if (!variables_.empty()) from.variables.insert(from.variables.end(), from.known.begin(), from.known.end());
+  return from;
+}
+
+data::Panel PanelRun::load_panel(const std::string& path, std::optional<data::SeriesTable> table) const {
+  data::ForecastDataConfig from = series_config();
   if (!path.empty()) from.path = path;
   data::Panel loaded = data::load_panel(from, std::move(table));
   if (variables_.empty()) return loaded;
@@ -262,6 +271,7 @@ void PanelRun::load(const DataRequest& request) {
                                  [&](const ForecastConfig&) { return std::ssize(splits.train); }, true});
     variables_ = panel.layout.values;
     units_ = panel.units;
+    if (panel.clock.dated) date_order_ = data::date_order_of(panel.clock.style);
     step_ = panel.clock.step;
     months_ = panel.clock.months;
     encodings_ = data::encodings_of(panel.statics, panel.source);
@@ -321,6 +331,7 @@ Json PanelRun::describe() const {
                {"static_covariates", data::to_json(encodings_)},
                {"time", {{"dated", panel.clock.dated}, {"step", step_}, {"months", months_}}}};
   if (units_) json["units"] = *units_;
+  if (!date_order_.empty()) json["date_order"] = date_order_;
   return json;
 }
 
@@ -331,6 +342,7 @@ void PanelRun::restore(const Json& json, const std::string& /*file*/) {
     encodings_ = data::encodings_from_json(json.at("static_covariates"));
   }
   if (json.contains("units")) units_ = json["units"].get<std::map<std::string, std::string>>();
+  date_order_ = json.value("date_order", "");
   trained_on_ = json.at("source");
   trained_hash_ = json.at("hash");
   trained_series_ = json.value("series", int64_t{0});

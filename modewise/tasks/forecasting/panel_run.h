@@ -47,6 +47,8 @@ class PanelRun final : public Run {
   /// Loads the panel of another file, or of the training, checked against the run. `table`: that of the file,
   /// if it is already read.
   data::Panel load_panel(const std::string& path, std::optional<data::SeriesTable> table = {}) const;
+  /// Data config of the run, which reads later files as the training data were read.
+  data::ForecastDataConfig series_config() const;
   /// The forecaster of a panel whose first rows, as many as `fitted` of each series, give the scale.
   PanelForecaster forecaster(const data::Panel& of, std::span<const int64_t> fitted) const;
   /// The forecaster of the loaded samples, scaled by their training rows; outputs of local models are kept.
@@ -81,6 +83,7 @@ class PanelRun final : public Run {
   std::string chosen_;                                       // result of choose_defaults
   std::vector<std::string> variables_;                       // of the training
   std::optional<std::map<std::string, std::string>> units_;  // of the training; none: a run made before
+  std::string date_order_;                                   // of the training, as in ForecastDataConfig
   std::string trained_on_;                                   // source of the training data of a restored run
   std::string trained_hash_;                                 // of these data
   int64_t trained_series_ = 0, trained_rows_ = 0;            // of these data

@@ -267,6 +267,7 @@ data::ForecastDataConfig run_series_config(const ForecastRun& run, const std::st
   // Decisions for the training data apply to later files.
   if (config.header == "auto" && run.summary.header) config.header = *run.summary.header ? "yes" : "no";
   config.usual_decimal = run.summary.decimal;
+  config.date_order = run.summary.date_order;
   config.words = run.summary.categories;
   if (config.calendar_days == "auto" && run.summary.calendar_days == "all") config.calendar_days = "all";
   config.week = run.summary.time.week;

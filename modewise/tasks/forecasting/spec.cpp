@@ -92,7 +92,7 @@ Result predict_series(const PanelRun& run, const PredictRequest& request) {
   require_same_work(run.folder(), std::to_string(request.steps), data::hash_of(panel));
   if (!train::workers().is_rank_zero()) return {};
   const int64_t horizon = run.config.window().horizon;
-  if (!request.future.empty()) data::take_future(panel, run.config.data, request.future, horizon);
+  if (!request.future.empty()) data::take_future(panel, run.series_config(), request.future, horizon);
   data::require_future_covariates(panel, horizon);
   std::vector<int64_t> rows;
   for (int64_t s = 0; s < panel.series(); ++s) rows.push_back(panel.rows(s));

@@ -118,6 +118,7 @@ void add_clock(const io::CsvTable& table, TableTime& time, size_t i, const Clock
       "columns '{}' and '{}' together are the time of a row{}", table.columns[time.columns[0]].name,
       table.columns[i].name,
       clock.meaning.empty() ? "" : fmt::format(" ('{}': {})", table.columns[i].name, clock.meaning)));
+  follow_date_order(table, time, config);
   if (time.style.order_guessed) decide_order(time, clock);
   time.dates = clock.cell.unit > 0 ? follow_long_days(time, clock, config) : sums(time.dates, clock);
   time.cells = {TimeCell{time.style}, clock.cell};

@@ -15,6 +15,7 @@
 #include "modewise/data/forecasting/tables/date_and_clock.h"
 #include "modewise/data/forecasting/tables/date_parts.h"
 #include "modewise/data/forecasting/tables/time_column.h"
+#include "modewise/io/tables/date_column.h"
 #include "modewise/io/tables/time_names.h"
 #include "modewise/io/tables/time_zone.h"
 #include "modewise/io/tables/zone_names.h"
@@ -447,12 +448,51 @@ TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config)
   TableTime time = !names.empty()                ? named_time(table, names, config)
                    : !config.time_format.empty() ? formatted_time(table, config)
                                                  : found_time(table, config);
+  follow_date_order(table, time, config);
   leave_out_others(table, time, config);
   require_whole_seconds(table, time, config);
   apply_zone(table, time, config);
   if (time.style.short_year && time.style.has_day && config.time_format.empty())
     time.notes.push_back("years of two digits are read as 1969 to 2068");
   return time;
+}
+
+std::string date_order_of(const io::DateStyle& style) {
+  if (style.numbers != io::DateStyle::calendar || style.month != io::DateStyle::number || !style.has_day ||
+      !style.pattern.empty())
+    return {};
+  return style.order == io::DateStyle::day_first     ? "day_first"
+         : style.order == io::DateStyle::month_first ? "month_first"
+                                                     : "";
+}
+
+void follow_date_order(const io::CsvTable& table, TableTime& time, const ForecastDataConfig& config) {
+  io::DateStyle& style = time.style;
+  const std::string& trained = config.date_order;
+  const std::string order = date_order_of(style);
+  if (trained.empty() || order.empty() || !config.time_format.empty()) return;
+  style.order_guessed = style.order_guessed && order != trained;
+  if (order == trained) return;
+  io::DateStyle other = style;
+  other.order = trained == "day_first" ? io::DateStyle::day_first : io::DateStyle::month_first;
+  other.order_guessed = false;
+  for (size_t row = 0; row < time.dates.size(); ++row) {
+    const int64_t date = time.dates[row];
+    if (date == io::kMissingDate) continue;
+    const bool day_before = style.midnight_24 && date % io::kSecondsOfDay == 0;
+    if (io::to_civil(date - (day_before ? io::kSecondsOfDay : 0)).day > 12)
+      fail(ErrorKind::data,
+           "{}:{}: {} is {}, but the dates of the run's training data are {}: write both in one order, or as "
+           "2017-06-01",
+           table.source, TableLines(table)(static_cast<int64_t>(row)), io::format_date_time(date, style),
+           style.text(), other.text());
+  }
+  for (int64_t& date : time.dates)
+    if (date != io::kMissingDate) date = io::exchange_day_and_month(date, style.midnight_24);
+  style = std::move(other);
+  if (!time.cells.empty()) time.cells[0].style.order = style.order;
+  time.notes.push_back(
+      fmt::format("dates are read as {}, the order of the run's training data", style.text()));
 }
 
 std::vector<std::string> date_warnings(const TableTime& time) {

@@ -50,6 +50,12 @@ std::function<bool(std::string_view)> time_texts(const ForecastDataConfig& confi
 /// that are not a date, a column whose name says time but whose cells are not understood.
 TableTime find_time(const io::CsvTable& table, const ForecastDataConfig& config);
 
+/// The order of day and month of dates in numbers, "day_first" or "month_first"; "": another form.
+std::string date_order_of(const io::DateStyle& style);
+/// Reads dates that fit both orders of day and month in the order of config.date_order, if it is set. Data
+/// error for dates that do not fit it.
+void follow_date_order(const io::CsvTable& table, TableTime& time, const ForecastDataConfig& config);
+
 /// Warnings of `time`, and if day and month, year or zone of the dates are ambiguous.
 std::vector<std::string> date_warnings(const TableTime& time);
 
