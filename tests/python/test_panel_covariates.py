@@ -85,7 +85,10 @@ def test_covariates_ahead_may_be_in_a_file_of_their_own(promo_run, tmp_path):
     first = frame[frame.ahead].iloc[0]
     fails(65, "'promo' of series 's00' is missing on", first.ds, "step 1", "--future", arguments=["predict", folder / "run", "--data", past])
     ahead[ahead.unique_id != "s03"].to_csv(tmp_path / "less.csv", index=False)
-    fails(65, "'promo' of series 's03'", arguments=["predict", folder / "run", "--data", past, "--future", tmp_path / "less.csv"])
+    less = tmp_path / "less.csv"
+    fails(65, f"{less}: ", "'promo' of series 's03'", "the file has no rows of the series", arguments=["predict", folder / "run", "--data", past, "--future", less])
+    ahead[ahead.ds != ahead.ds.max()].to_csv(less, index=False)
+    fails(65, f"{less}: ", "is missing on", "the file covers", "and the model needs", arguments=["predict", folder / "run", "--data", past, "--future", less])
 
 
 def test_unseen_ids_are_forecast_with_their_covariates(promo_run, tmp_path):

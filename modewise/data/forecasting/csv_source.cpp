@@ -484,6 +484,9 @@ std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const 
   const NameIndex places(names);
   const auto position = [&](const std::string& name, const char* option) {
     const auto at = places.find(name);
+    if (!at && config.follows)
+      fail(ErrorKind::data, "{}: no column '{}', a future covariate of the run{}", source, name,
+           nearest_name_hint(name, names));
     if (!at)
       fail(ErrorKind::config, "data.{}: {} has no column '{}'{}", option, source, name,
            nearest_name_hint(name, names));

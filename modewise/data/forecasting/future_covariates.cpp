@@ -218,6 +218,26 @@ void take_future(Series& series, ForecastDataConfig config, const std::string& p
     rows_there.push_back(row_of_step(future, series, step));
     if (rows_there.back() >= 0) copy_rows(future, rows_there.back(), joined, series.rows() + step, 1);
   }
+  const auto covered = future.time.dated ? fmt::format("covers {} to {}", future.time.text_at(0),
+                                                       future.time.text_at(future.rows() - 1))
+                                         : fmt::format("has {}", counted(future.rows(), "row"));
+  for (int64_t step = 0; step < horizon; ++step)
+    for (int64_t i = 0; i < known.series_count(); ++i) {
+      const int64_t row = series.rows() + step, there = rows_there[static_cast<size_t>(step)];
+      if (joined.observed.const_data_ptr<bool>()[row * known.series_count() + i]) continue;
+      fail(ErrorKind::data,
+           "{}: the future covariate '{}' is missing {}, step {} of the forecast; the file {}{}, and the "
+           "model "
+           "needs all {} of its horizon after the last one of {}{}",
+           path, known.series_name(i),
+           series.time.dated ? "on " + series.time.text_at(row) : fmt::format("in row {}", step + 1),
+           step + 1, covered,
+           there < 0 ? "" : fmt::format(" (the cell is empty: {})", future.where(there, i)),
+           counted(horizon, "row"), series.source,
+           series.time.dated ? fmt::format(", {} to {}", series.time.text_at(series.rows()),
+                                           series.time.text_at(series.rows() + horizon - 1))
+                             : "");
+    }
   joined.place = [before = known.place, after = future.place, rows_there, rows = series.rows(), path](
                      int64_t row, int64_t index) -> std::string {
     if (row < rows) return before ? before(row, index) : fmt::format("row {}", row + 1);

@@ -41,8 +41,8 @@ std::vector<std::string> known_labels(const ForecastDataConfig& config, const Se
 void require_future_covariates(const Series& series, int64_t first, int64_t last, const std::string& why);
 
 /// Reads the future covariates of the `horizon` rows after `series` from the file `path`: by date, or its
-/// first rows if there are no dates. `config` is the config of `series`. Data error if modes or dates do not
-/// match.
+/// first rows if there are no dates. `config` is the config of `series`. Data errors if modes or dates do not
+/// match, and for a missing cell.
 void take_future(Series& series, ForecastDataConfig config, const std::string& path, int64_t horizon);
 
 }  // namespace modewise::data

@@ -53,23 +53,31 @@ std::vector<Value> constant_values(const io::CsvTable& table, const TableIds& id
   return values;
 }
 
-/// Rows of each series until its last observed value.
-std::vector<int64_t> observed_rows(const Panel& panel) {
-  const int64_t width = panel.variables();
-  const bool* observed = panel.observed.defined() ? panel.observed.const_data_ptr<bool>() : nullptr;
-  std::vector<int64_t> rows;
-  std::vector<std::string> empty;
-  for (int64_t s = 0; s < panel.series(); ++s) {
-    const int64_t begin = panel.offsets[static_cast<size_t>(s)] * width;
-    int64_t cells = panel.rows(s) * width;
-    while (observed != nullptr && cells > 0 && !observed[begin + cells - 1]) --cells;
-    rows.push_back((cells + width - 1) / width);
-    if (cells == 0) empty.push_back(panel.name(s));
-  }
-  if (!empty.empty())
-    fail(ErrorKind::data, "{}: {} of {} series have no value to forecast, the first is '{}'", panel.source,
-         empty.size(), panel.series(), empty.front());
-  return rows;
+/// Data error for the first covariate of `path` that is missing in the `horizon` rows after a series. `of`:
+/// position in `future` of each series; -1: none.
+void require_plan(const Panel& panel, const PanelKnown& known, const Panel& future,
+                  std::span<const int64_t> of, const std::string& path, int64_t horizon) {
+  const int64_t width = std::ssize(known.names);
+  for (int64_t s = 0; s < panel.series(); ++s)
+    for (int64_t cell = 0; cell < horizon * width; ++cell) {
+      const int64_t first = known.offsets[static_cast<size_t>(s)] + panel.rows(s), step = cell / width;
+      if (known.observed.const_data_ptr<bool>()[first * width + cell]) continue;
+      const auto date = [](const Panel& one, int64_t series, int64_t row) {
+        return one.clock.dated ? one.clock.text_at(one.clock_row(series, row))
+                               : fmt::format("row {}", row + 1);
+      };
+      const int64_t there = of[static_cast<size_t>(s)];
+      fail(ErrorKind::data,
+           "{}: the future covariate '{}' of series '{}' is missing {}{}, step {} of the forecast: the file "
+           "{}, "
+           "and the model needs {} to {}",
+           path, known.names[static_cast<size_t>(cell % width)], panel.name(s),
+           panel.clock.dated ? "on " : "in ", date(panel, s, panel.rows(s) + step), step + 1,
+           there < 0 ? "has no rows of the series"
+                     : fmt::format("covers {} to {} of it", date(future, there, 0),
+                                   date(future, there, future.rows(there) - 1)),
+           date(panel, s, panel.rows(s)), date(panel, s, panel.rows(s) + horizon - 1));
+    }
 }
 
 /// Columns `columns` of rows of [R, W].
@@ -179,8 +187,10 @@ void take_future(Panel& panel, ForecastDataConfig config, const std::string& pat
   std::unordered_map<std::string, int64_t> series;
   for (int64_t s = 0; s < future.series(); ++s) series.emplace(future.name(s), s);
   const int64_t width = std::ssize(joined.names);
+  std::vector<int64_t> places;
   for (int64_t s = 0; s < panel.series(); ++s) {
     const auto found = series.find(panel.name(s));
+    places.push_back(found == series.end() ? -1 : found->second);
     if (found == series.end()) continue;
     for (int64_t step = 0; step < horizon; ++step) {
       int64_t row = step;
@@ -200,6 +210,7 @@ void take_future(Panel& panel, ForecastDataConfig config, const std::string& pat
       }
     }
   }
+  require_plan(panel, joined, future, places, path, horizon);
   panel.known = std::move(joined);
 }
 

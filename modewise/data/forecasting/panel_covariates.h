@@ -48,6 +48,7 @@ std::vector<StaticColumn> static_columns(const io::CsvTable& table, const TableI
 void take_known(Panel& panel, const ForecastDataConfig& config);
 
 /// Reads the future covariates of the `horizon` rows after each series from the file `path`, by id and date.
+/// Data error for a missing cell.
 void take_future(Panel& panel, ForecastDataConfig config, const std::string& path, int64_t horizon);
 
 /// Whether covariates are missing in rows of the series.
