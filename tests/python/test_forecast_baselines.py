@@ -82,3 +82,20 @@ def test_is_a_forecaster_in_python(tmp_path, monkeypatch, name):
     forecast = modewise.Forecaster(name, horizon=7, lookback=25, verbosity=-1, settings=settings).fit(frame).predict()
     assert forecast.shape[0] == 7
     assert np.isfinite(forecast.to_numpy()).all()
+
+
+@pytest.mark.parametrize(("missing", "individual", "words"), [(0.005, False, " of 828 training windows: those with a missing cell are left out"),
+                                                              (0.05, False, "dlinear and hot train on windows with missing cells"),
+                                                              (0.05, True, "of the series with the fewest")])  # fmt: skip
+def test_ridge_says_how_many_windows_it_is_fitted_to(tmp_path, missing, individual, words):
+    frame = pd.read_csv(write_csv(tmp_path / "d.csv", rows=437))
+    arguments = ["--model", "ridge", "--lookback", 24, "--horizon", 6, "--set", f"model.individual={str(individual).lower()}", "--set", "output.report=false"]
+    log = ok("train", "forecast", tmp_path / "d.csv", "--out", tmp_path / "whole", *arguments).stderr
+    assert "ridge is fitted to" not in log
+    values = frame[["a", "b", "c"]].to_numpy(copy=True)
+    values[np.random.default_rng(1).random(values.shape) < missing] = np.nan
+    frame[["a", "b", "c"]] = values
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    log = ok("train", "forecast", tmp_path / "d.csv", "--out", tmp_path / "run", *arguments).stderr
+    assert "ridge is fitted to " in log and words in log
+    assert ("dlinear and hot" in log) == (missing > 0.01)

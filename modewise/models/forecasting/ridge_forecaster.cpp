@@ -6,6 +6,8 @@
 #include <ATen/ops/outer.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -74,6 +76,21 @@ std::vector<int64_t> whole_windows(std::span<const int64_t> starts, const bool* 
     if (seen[static_cast<size_t>(start + size)] - seen[static_cast<size_t>(start)] == size)
       whole.push_back(start);
   return whole;
+}
+
+/// Logs to how many of `all` training windows a map is fitted, if some have missing cells; a warning for less
+/// than half of them.
+void log_whole_windows(size_t whole, size_t all, bool of_one_series) {
+  if (whole == all) return;
+  const std::string text =
+      fmt::format("ridge is fitted to {} of {} training windows{}: those with a missing cell are left out",
+                  whole, all, of_one_series ? " of the series with the fewest" : "");
+  if (2 * whole >= all)
+    spdlog::info("{}", text);
+  else
+    spdlog::warn(
+        "{}; {}dlinear and hot train on windows with missing cells, and a shorter lookback leaves more", text,
+        whole == 0 ? "it forecasts as repeat does; " : "");
 }
 
 void use_ridge(ForecasterConfig& config) {
@@ -168,16 +185,22 @@ void RidgeForecaster::fit(const FittingRows& rows) {
   const at::Tensor observed =
       rows.observed.defined() ? rows.observed.reshape({series, count}).contiguous() : at::Tensor();
   WindowSums training(size), validation(size);
+  size_t whole = 0, fewest = rows.training.size();
   for (int64_t s = 0; s < series; ++s) {
     const std::span<const float> row(values.const_data_ptr<float>() + s * count, static_cast<size_t>(count));
     const bool* seen = observed.defined() ? observed.const_data_ptr<bool>() + s * count : nullptr;
-    training.add(row, whole_windows(rows.training, seen, count, size));
+    const std::vector<int64_t> used = whole_windows(rows.training, seen, count, size);
+    whole += used.size();
+    fewest = std::min(fewest, used.size());
+    training.add(row, used);
     validation.add(row, whole_windows(rows.validation, seen, count, size));
     if (!individual_) continue;
     fit_map(s, std::move(training), std::move(validation));
     training = WindowSums(size), validation = WindowSums(size);
   }
-  if (!individual_) fit_map(0, std::move(training), std::move(validation));
+  if (individual_) return log_whole_windows(fewest, rows.training.size(), true);
+  fit_map(0, std::move(training), std::move(validation));
+  log_whole_windows(whole, rows.training.size() * static_cast<size_t>(series), false);
 }
 
 at::Tensor RidgeForecaster::forward(const ForecastInput& input) {
