@@ -32,8 +32,8 @@ double mean_of_pairs(std::span<const double> rows, std::span<const bool> observe
 NaiveErrors NaiveErrors::of(std::span<const double> rows, std::span<const bool> observed, int64_t season) {
   const auto absolute = [](double x) { return std::abs(x); };
   NaiveErrors errors;
-  errors.seasonal = mean_of_pairs(rows, observed, season, absolute);
-  if (errors.seasonal == 0) errors.seasonal = mean_of_pairs(rows, observed, 1, absolute);
+  errors.lag = std::ssize(rows) > season ? season : 1;
+  errors.seasonal = mean_of_pairs(rows, observed, errors.lag, absolute);
   errors.squared = mean_of_pairs(rows, observed, 1, [](double x) { return x * x; });
   return errors;
 }
@@ -75,6 +75,7 @@ double PanelErrors::add(const PanelTarget& target) {
   const double mase = absolute / count / target.naive.seasonal;
   mase_ += mase;
   ++mase_count_;
+  mase_short_ += target.naive.lag < target.season ? 1 : 0;
   return mase;
 }
 
@@ -84,8 +85,9 @@ double PanelErrors::ratio(double sum, double count) {
 
 template <class Errors, class Visit>
 void PanelErrors::each_sum(Errors& errors, const Visit& visit) {
-  for (auto* sum : {&errors.windows_, &errors.cells_, &errors.mase_, &errors.mase_count_, &errors.rmsse_,
-                    &errors.rmsse_count_, &errors.smape_, &errors.squared_, &errors.absolute_, &errors.size_})
+  for (auto* sum : {&errors.windows_, &errors.cells_, &errors.mase_, &errors.mase_count_, &errors.mase_short_,
+                    &errors.rmsse_, &errors.rmsse_count_, &errors.smape_, &errors.squared_, &errors.absolute_,
+                    &errors.size_})
     visit(*sum);
   for (auto& sum : errors.pinball_) visit(sum);
   for (auto& sum : errors.inside_) visit(sum);
@@ -118,7 +120,8 @@ nlohmann::ordered_json PanelErrors::to_json() const {
                                  {"rmsse", finite_or_null(rmsse())},
                                  {"smape", finite_or_null(smape())},
                                  {"scaled", {{"mse", finite_or_null(mse())}, {"mae", finite_or_null(mae())}}},
-                                 {"undefined", static_cast<int64_t>(windows_ - mase_count_)}};
+                                 {"undefined", static_cast<int64_t>(windows_ - mase_count_)},
+                                 {"mase_of_lag_1", static_cast<int64_t>(mase_short_)}};
   if (levels_.empty()) return json;
   json["wql"] = finite_or_null(wql());
   json["intervals"] = nlohmann::ordered_json::array();

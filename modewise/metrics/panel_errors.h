@@ -14,9 +14,10 @@ namespace modewise::metrics {
 struct NaiveErrors {
   double seasonal = 0;  // mean |y_t − y_{t−m}|
   double squared = 0;   // mean (y_t − y_{t−1})²
+  int64_t lag = 1;      // m
 
-  /// `rows` in units, `observed` of that size or empty. Pairs with a missing row are left out; with fewer
-  /// rows than a season, m is 1.
+  /// `rows` in units, `observed` of that size or empty. Pairs with a missing row are left out. m is the
+  /// season, or 1 if the rows are no longer than a season, as in GluonTS.
   static NaiveErrors of(std::span<const double> rows, std::span<const bool> observed, int64_t season);
 };
 
@@ -26,6 +27,7 @@ struct PanelTarget {
   std::span<const bool> observed;  // H
   double stddev = 1;               // units per scaled unit
   NaiveErrors naive;
+  int64_t season = 1;
 };
 
 class PanelErrors {
@@ -51,7 +53,8 @@ class PanelErrors {
   const std::vector<double>& levels() const { return levels_; }
 
   /// {"windows", "mase", "rmsse", "smape", "wql", "scaled": {"mse", "mae"}, "intervals": [{"nominal",
-  /// "coverage"}], "undefined": windows without MASE}.
+  /// "coverage"}], "undefined": windows without MASE, whose naive error is 0, "mase_of_lag_1": windows of
+  /// series shorter than a season}.
   nlohmann::ordered_json to_json() const;
 
  private:
@@ -60,7 +63,8 @@ class PanelErrors {
   static void each_sum(Errors& errors, const Visit& visit);
 
   std::vector<double> levels_;
-  double windows_ = 0, cells_ = 0, mase_ = 0, mase_count_ = 0, rmsse_ = 0, rmsse_count_ = 0, smape_ = 0;
+  double windows_ = 0, cells_ = 0, mase_ = 0, mase_count_ = 0, mase_short_ = 0, rmsse_ = 0, rmsse_count_ = 0,
+         smape_ = 0;
   double squared_ = 0, absolute_ = 0, size_ = 0;  // size_: Σ |y| in units
   std::vector<double> pinball_, inside_;          // by level; by pair of levels, outermost first
 };

@@ -251,3 +251,31 @@ def test_a_report_of_a_panel(variables, tmp_path):
         upper, lower = points[:H], points[:H - 1:-1]
         assert all(x == other and 0 < low - high < 50 for (x, high), (other, low) in zip(upper, lower, strict=True))
     ok("compare", tmp_path / "run")
+
+
+def test_a_season_without_error_has_no_mase_and_is_named(tmp_path):
+    rng = np.random.default_rng(5)
+    week = np.array([1, 2, 3, 4, 5, 6, 20.0])
+    values = {"flat": np.tile(week, 10), "noisy": np.tile(week, 10) + rng.normal(size=70)}
+    table = panel(tmp_path / "p.csv", {name: ("2024-01-01", v) for name, v in values.items()}, freq="D")
+    result = train(table, tmp_path / "run", "--model", "repeat")
+    test = metrics(tmp_path / "run")["test"]
+    assert test["season"] == 7 and test["windows"] == 2
+    assert (test["undefined"], test["mase_of_lag_1"]) == (1, 0)
+    assert "1 of 2 windows have no MASE" in result.stderr and "'flat'" in result.stderr.split("no MASE")[1].splitlines()[0]
+    assert "MASE (season 7)" in result.stdout
+    backtested = json.loads(ok("backtest", tmp_path / "run", "--json").stdout)
+    assert backtested["season"] == 7 and backtested["undefined"] == 1
+    assert "MASE (season 7)" in ok("backtest", tmp_path / "run").stdout
+
+
+def test_a_series_no_longer_than_a_season_is_measured_by_lag_1_and_counted(tmp_path):
+    rng = np.random.default_rng(6)
+    values = {"long": 5 + rng.normal(size=60), "short": 5 + rng.normal(size=13)}
+    result = train(panel(tmp_path / "p.csv", {name: ("2024-01-01", v) for name, v in values.items()}, freq="D"), tmp_path / "run", "--model", "repeat",
+                   "--set", "data.test_windows=1")  # fmt: skip
+    test = metrics(tmp_path / "run")["test"]
+    expected = [mase(v[:-H], v[-H:], np.full(H, v[-H - 1]), 7) for v in values.values()]
+    assert test["mase"] == pytest.approx(np.mean(expected), rel=1e-5)
+    assert (test["undefined"], test["mase_of_lag_1"]) == (0, 1)
+    assert "the MASE of 1 window is relative to the error of repeating the row before" in result.stderr

@@ -129,8 +129,11 @@ Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::s
   }
   if (!train::workers().is_rank_zero()) return {};
   require(!origins.empty(), ErrorKind::data, "{}: no series has rows for a window", panel.source);
-  Json result = {
-      {"split", split}, {"stride", stride}, {"lookback", run.config.forecast.lookback}, {"horizon", horizon}};
+  Json result = {{"split", split},
+                 {"stride", stride},
+                 {"lookback", run.config.forecast.lookback},
+                 {"horizon", horizon},
+                 {"season", season}};
   result.update(all.to_json());
   result["seasonal_mase"] = all_naive.mase();
   result["origins"] = std::move(origins);
@@ -149,11 +152,12 @@ Result backtest_run(const BacktestRequest& request) {
   if (!train::workers().is_rank_zero()) return {};
   std::vector<JsonColumn> columns = {{"forecast from", "time"}};
   if (panel != nullptr) {
-    const std::vector<JsonColumn> errors = {{"windows", "windows"},
-                                            {"MASE", "mase", 4},
-                                            {"of seasonal naive", "seasonal_mase", 4},
-                                            {"RMSSE", "rmsse", 4},
-                                            {"SMAPE %", "smape", 2}};
+    const std::vector<JsonColumn> errors = {
+        {"windows", "windows"},
+        {fmt::format("MASE (season {})", result["season"].get<int64_t>()), "mase", 4},
+        {"of seasonal naive", "seasonal_mase", 4},
+        {"RMSSE", "rmsse", 4},
+        {"SMAPE %", "smape", 2}};
     columns.insert(columns.end(), errors.begin(), errors.end());
     if (result.contains("wql")) columns.push_back({"WQL", "wql", 4});
   } else {

@@ -307,9 +307,10 @@ void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const d
           bounds[static_cast<size_t>(step * levels + level)] =
               to_units(quantiles[static_cast<size_t>((first + step) * levels + level)], series, v);
       }
-      mase += errors.add(
-          {forecast, truth, bounds, observed.subspan(static_cast<size_t>(first), forecast.size()),
-           scaler.stddev[static_cast<size_t>(series * width + v)], naive_errors(windows[i], v, season)});
+      mase +=
+          errors.add({forecast, truth, bounds, observed.subspan(static_cast<size_t>(first), forecast.size()),
+                      scaler.stddev[static_cast<size_t>(series * width + v)],
+                      naive_errors(windows[i], v, season), season});
     }
     if (visit) visit(block.first_window + static_cast<int64_t>(i), mase / static_cast<double>(width));
   }

@@ -68,7 +68,12 @@ class PanelTask final : public WindowTask {
         season_(season_of(run.config, run.panel)),
         forecaster_(run.forecaster()),
         training_ends_(run.splits.train_rows),
-        weights_(error_weights(forecaster_, training_ends_, season_)) {}
+        weights_(error_weights(forecaster_, training_ends_, season_)),
+        has_mase_(std::ranges::any_of(run.splits.validation, [&](const data::PanelWindow& window) {
+          for (int64_t v = 0; v < run.panel.variables(); ++v)
+            if (forecaster_.naive_errors(window, v, season_).seasonal > 0) return true;
+          return false;
+        })) {}
 
   int64_t training_samples() const override { return std::ssize(run_.splits.train); }
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override {
@@ -113,7 +118,7 @@ class PanelTask final : public WindowTask {
     if (config_.forecast.probabilistic()) metrics.set("val_wql", errors.wql());
     return metrics;
   }
-  train::Criterion criterion() const override { return {"val_mase", true}; }
+  train::Criterion criterion() const override { return {has_mase_ ? "val_mase" : "val_mae", true}; }
   std::string data_hash() const override { return run_.content; }
 
  private:
@@ -127,6 +132,7 @@ class PanelTask final : public WindowTask {
   PanelForecaster forecaster_;
   std::vector<int64_t> training_ends_;
   std::vector<float> weights_;
+  bool has_mase_;  // of a validation window
 };
 
 /// Removes the rows from `rows` of each series on.
@@ -208,6 +214,13 @@ models::FittingRows panel_rows(const data::Panel& panel, const data::PanelSplits
       rows.validation.push_back(panel.offsets[static_cast<size_t>(window.series)] + window.origin -
                                 shape.lookback);
   return rows;
+}
+
+/// "MASE (season 7)"; evaluations of earlier versions do not name the season.
+std::string mase_title(const Json& evaluation) {
+  return evaluation.contains("season")
+             ? fmt::format("MASE (season {})", evaluation.at("season").get<int64_t>())
+             : "MASE";
 }
 
 fs::path calibration_file(const PanelRun& run) {
@@ -471,8 +484,10 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
   Json json = {{"split", others_ ? "test" : split},
                {"series", panel.series()},
                {"lookback", config.forecast.lookback},
-               {"horizon", config.forecast.longest()}};
+               {"horizon", config.forecast.longest()},
+               {"season", season_of(config, panel)}};
   json.update(errors.to_json());
+  warn_of_scales(json, windows, mase);
   std::vector<size_t> order;  // windows with a MASE, best first
   for (size_t i = 0; i < mase.size(); ++i)
     if (std::isfinite(mase[i])) order.push_back(i);
@@ -502,6 +517,27 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
                               {"names", io::make_array({std::ssize(names)}, name_bytes)}}));
   }
   return json;
+}
+
+void PanelRun::warn_of_scales(const Json& evaluation, std::span<const data::PanelWindow> windows,
+                              std::span<const double> mase) const {
+  const auto season = evaluation.at("season").get<int64_t>(),
+             lag_1 = evaluation.at("mase_of_lag_1").get<int64_t>();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < mase.size(); ++i)
+    if (std::isnan(mase[i])) names.push_back(panel.name(windows[i].series));
+  if (!names.empty())
+    spdlog::warn(
+        "{}: {} of {} have no MASE and are left out of its mean, since the seasonal naive error (season {}) "
+        "of the "
+        "rows before them is 0: {}",
+        panel.source, names.size(), counted(std::ssize(mase), "window"), season, data::first_names(names));
+  if (lag_1 > 0)
+    spdlog::warn(
+        "{}: the MASE of {} is relative to the error of repeating the row before, because the series has no "
+        "more "
+        "rows before it than a season ({})",
+        panel.source, counted(lag_1, "window"), season);
 }
 
 void PanelRun::finish(Json& metrics) {
@@ -539,7 +575,8 @@ std::vector<ResultTable> PanelRun::tables(const Json& metrics) const {
   const Json parts = evaluated_parts(metrics);
   Json row = parts.at(parts.size() - 1);
   const auto split = row.at("split").get<std::string>();
-  std::vector<JsonColumn> columns = {{"MASE", "mase", 4}, {"RMSSE", "rmsse", 4}, {"SMAPE %", "smape", 2}};
+  std::vector<JsonColumn> columns = {
+      {mase_title(row), "mase", 4}, {"RMSSE", "rmsse", 4}, {"SMAPE %", "smape", 2}};
   if (row.contains("wql")) {
     columns.push_back({"WQL", "wql", 4});
     for (size_t i = 0; i < row.at("intervals").size(); ++i)
@@ -548,9 +585,9 @@ std::vector<ResultTable> PanelRun::tables(const Json& metrics) const {
   }
   std::vector<ResultTable> tables = {
       {fmt::format("Errors on the {} windows", split),
-       fmt::format(
-           "Means over {} windows. MASE and RMSSE are relative to naive forecasts within the rows before.",
-           Cell::count(row.at("windows")).text()),
+       fmt::format("Means over {} windows. MASE and RMSSE are relative to naive forecasts within the rows "
+                   "before: of the row a season before, and of the row before.",
+                   Cell::count(row.at("windows")).text()),
        json_table(columns, Json::array({row}))}};
   tables.front().line =
       fmt::format("{}: {} windows of {} series, lookback {}, horizon {}\n\n", split,

@@ -73,6 +73,9 @@ class PanelRun final : public Run {
   data::PanelScaler scaler(const data::Panel& of, std::span<const int64_t> rows) const;
   std::vector<int64_t> all_rows(const data::Panel& of) const;
   std::vector<int64_t> rows_before_test() const;
+  /// Warns of windows whose MASE is undefined, or relative to lag 1.
+  void warn_of_scales(const nlohmann::ordered_json& evaluation, std::span<const data::PanelWindow> windows,
+                      std::span<const double> mase) const;
   /// Compares the loaded samples with those of the training.
   void compare(const DataRequest& request);
 
