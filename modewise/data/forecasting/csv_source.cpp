@@ -255,6 +255,30 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
   return variables;
 }
 
+/// The columns of config.variables, in their order, with a warning if it or the columns differ; as they are
+/// if one is not there.
+std::vector<size_t> matched_by_name(std::vector<size_t> columns, SeriesTable& read) {
+  const std::vector<std::string>& wanted = read.config.variables;
+  if (wanted.empty() || !read.config.columns.empty()) return columns;
+  std::vector<std::string> names;
+  for (const size_t i : columns) names.push_back(read.table.columns[i].name);
+  const NameIndex places(names), of_run(wanted), known(read.config.known);
+  std::vector<size_t> matched, targets;
+  for (const std::string& name : wanted) {
+    const auto place = places.find(name);
+    if (!place) return columns;
+    matched.push_back(columns[*place]);
+    if (!known.contains(name.substr(0, name.find('=')))) targets.push_back(*place);
+  }
+  std::erase_if(names, [&](const std::string& name) { return of_run.contains(name); });
+  if (!names.empty())
+    read.warnings.push_back(
+        fmt::format("columns that the run does not have are left out: {}", fmt::join(names, ", ")));
+  if (!std::ranges::is_sorted(targets))
+    read.warnings.push_back("the columns are in another order than in the run, and are matched by name");
+  return matched;
+}
+
 /// Finds the columns of `like` in this table.
 std::vector<size_t> same_variables(const io::CsvTable& table, const ForecastDataConfig& config,
                                    const Frame& like, const std::string& like_path) {
@@ -301,7 +325,7 @@ void choose_values(SeriesTable& read) {
     read.warnings.push_back(header_warning(table.had_header, table.suspect_row));
   for (std::string& warning : date_warnings(read.time)) read.warnings.push_back(std::move(warning));
   read.notes.insert(read.notes.end(), read.time.notes.begin(), read.time.notes.end());
-  read.values = variable_columns(read);
+  read.values = matched_by_name(variable_columns(read), read);
   read.notes.insert(read.is_long() ? read.notes.begin() : read.notes.end(), of_clock.begin(), of_clock.end());
 }
 

@@ -62,7 +62,7 @@ void require_lookback(const ForecastRun& run, const data::Series& series, const 
   const int64_t missing = batch.past_observed.logical_not().sum().item<int64_t>();
   require(missing == 0, ErrorKind::data,
           "{}: {} {} missing in its last {}, but the run was trained on data without missing "
-          "cells, so its model does not accept them",
+          "cells, so its model does not accept them: fill them, or train on data with missing cells",
           series.source, counted(missing, "cell"), is_or_are(missing),
           counted(run.config.forecast.lookback, "row"));
 }

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 void require_masks_fit(const ForecastRun& run, const data::Series& series) {
   require(!series.observed.defined() || run.summary.missing, ErrorKind::data,
           "{}: {} {} missing, but the run was trained on data without missing cells ({}), so its "
-          "model does not accept them",
+          "model does not accept them: fill them, or train on data with missing cells",
           series.source, counted(series.missing_cells(), "cell"), is_or_are(series.missing_cells()),
           run.summary.source);
 }
