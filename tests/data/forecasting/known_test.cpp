@@ -203,15 +203,19 @@ TEST_F(Future, OneRowIsEnoughForOneStep) {
   EXPECT_THAT(doubles(s.known->values.narrow(0, 3, 1)), ElementsAre(8, 1));
 }
 
-TEST_F(Future, DatesThatAreNotThereStayMissing) {
-  const Series s = taken("date,promo,price\n2020-01-04,1,8\n2020-01-06,1,8\n");
-  EXPECT_THAT(error_of(ErrorKind::data, [&] { require_future_covariates(s, 3, 5, "fill it"); }),
-              HasSubstr("the future covariate 'price' is missing on 2020-01-05, step 2 of the forecast"));
+TEST_F(Future, DatesThatAreNotThereAreNamedWithWhatTheFileCovers) {
+  EXPECT_EQ(
+      error_of(ErrorKind::data, [&] { taken("date,promo,price\n2020-01-04,1,8\n2020-01-06,1,8\n"); }),
+      folder_.path("future.csv") +
+          ": the future covariate 'price' is missing on 2020-01-05, step 2 of the forecast; the file "
+          "covers 2020-01-04 to 2020-01-06, and the model needs all 2 rows of its horizon after the last "
+          "one of " +
+          folder_.path("f.csv") + ", 2020-01-04 to 2020-01-05");
 }
 
 TEST_F(Future, FilesThatDoNotFitAreSentences) {
-  EXPECT_THAT(error_of(ErrorKind::config, [&] { taken("date,promo\n2020-01-04,1\n2020-01-05,1\n"); }),
-              HasSubstr("has no column 'price'"));
+  EXPECT_THAT(error_of(ErrorKind::data, [&] { taken("date,promo\n2020-01-04,1\n2020-01-05,1\n"); }),
+              HasSubstr("no column 'price', a future covariate of the run"));
   EXPECT_THAT(error_of(ErrorKind::data, [&] { taken("promo,price\n1,2\n3,4\n"); }),
               HasSubstr("its rows must have dates, as those of"));
   ForecastDataConfig config;
