@@ -64,7 +64,8 @@ TEST(CaseSentences, OfOtherCasesForATrainedModel) {
           ": the longest sample has 3 steps, but the model's maximum is 2; train with a larger data.length");
   EXPECT_EQ(refused(1, 4, false), file +
                                       ": samples of other lengths than 4 steps, but the run was trained on "
-                                      "samples of equal length, so its model takes no padding masks");
+                                      "samples of equal length, so its model takes no padding masks: cut or "
+                                      "interpolate them to 4 steps, or train on samples of several lengths");
 }
 
 TEST(TextSentences, OfSettings) {

@@ -163,3 +163,22 @@ def test_many_short_samples_take_little_memory(tmp_path):
     few, many = samples(20), samples(500_000)
     used = peak_mib("data", "show", many) - peak_mib("data", "show", few)
     assert used < 2 * many.stat().st_size / 2**20 + 64
+
+
+def test_an_unlabelled_table_without_a_header_is_predicted(tmp_path):
+    def written(name, rows, seed, labelled=True):
+        values, classes = ramps(rows, seed)
+        lines = [",".join([*([f"class {kind}"] if labelled else []), *map(str, row)]) for row, kind in zip(values, classes, strict=True)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return tmp_path / name
+
+    train, test = written("X_TRAIN.csv", 40, 1), written("X_TEST.csv", 20, 2)
+    ok("train", "classify-series", "--train", train, "--test", test, *NEAREST, "--out", tmp_path / "out")
+    classes = []
+    for labelled in (True, False):
+        ok("predict", tmp_path / "out", "--data", written("new.csv", 12, 3, labelled), "--out", tmp_path / "said.csv", "--overwrite")
+        classes.append([row["class"] for row in csv.DictReader((tmp_path / "said.csv").open())])
+    assert classes[0] == classes[1] == ["class 0", "class 1"] * 6
+    longer = tmp_path / "longer.csv"
+    longer.write_text("\n".join(f"class 0,{line},0.5" for line in (tmp_path / "new.csv").read_text().splitlines()) + "\n")
+    fails(65, "longer.csv: the longest sample has 9 steps", arguments=["predict", tmp_path / "out", "--data", longer])

@@ -91,6 +91,7 @@ Splits make_splits(const ForecastDataConfig& config, const Series& series) {
     splits = by_dates(config, series);
   else
     splits = by_ratio(config, series.rows());
+  splits.source = series.source;
   const bool ratio = config.split == "ratio" || config.split == "auto";
   for (const auto& [name, range] :
        {std::pair{"training", splits.train}, std::pair{"validation", splits.validation},

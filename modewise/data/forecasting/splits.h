@@ -18,7 +18,8 @@ struct SplitRange {
 
 struct Splits {
   SplitRange train, validation, test;
-  std::string rule;  // "ratio 0.7 / 0.1 / 0.2", for tables
+  std::string rule;         // "ratio 0.7 / 0.1 / 0.2", for tables
+  std::string source = {};  // of the series, for errors
 };
 
 /// Splits as in TSLib. `ratio`: train int(0.7 T), test int(0.2 T), validation the rest between them. `solar`

@@ -66,7 +66,7 @@ void check_window(const WindowShape& shape, const Series& series) {
 }
 
 WindowSet::WindowSet(const std::string& name, SplitRange range, WindowShape shape, bool reach_back,
-                     int64_t stride, double fraction)
+                     int64_t stride, double fraction, const std::string& source)
     : shape_(shape), stride_(stride) {
   require(shape.lookback >= 1 && shape.horizon >= 1, ErrorKind::config,
           "lookback and horizon must be at least 1 row, got {} and {}", shape.lookback, shape.horizon);
@@ -79,8 +79,9 @@ WindowSet::WindowSet(const std::string& name, SplitRange range, WindowShape shap
   const std::string before =
       first_ < range.begin ? fmt::format(" and the {} before it", range.begin - first_) : std::string();
   require(fits, ErrorKind::data,
-          "the {} split has {}{}, {} in all; one window of lookback {} and horizon {} needs {}", name,
-          counted(range.rows(), "row"), before, have, shape.lookback, shape.horizon,
+          "{}the {} split has {}{}, {} in all; one window of lookback {} and horizon {} needs {}",
+          source.empty() ? "" : source + ": ", name, counted(range.rows(), "row"), before, have,
+          shape.lookback, shape.horizon,
           static_cast<double>(shape.lookback) + static_cast<double>(shape.horizon));
   const int64_t windows = have - shape.lookback - shape.horizon + 1;
   const auto kept =
@@ -97,9 +98,10 @@ WindowSet WindowSet::part(int64_t first, int64_t last) const {
 
 SplitWindows cut_windows(const Splits& splits, WindowShape shape, int64_t train_stride, double train_fraction,
                          int64_t validation_stride) {
-  return {WindowSet("training", splits.train, shape, false, train_stride, train_fraction),
-          WindowSet("validation", splits.validation, shape, true, validation_stride),
-          splits.test.rows() > 0 ? WindowSet("test", splits.test, shape, true) : WindowSet()};
+  const std::string& source = splits.source;
+  return {WindowSet("training", splits.train, shape, false, train_stride, train_fraction, source),
+          WindowSet("validation", splits.validation, shape, true, validation_stride, 1, source),
+          splits.test.rows() > 0 ? WindowSet("test", splits.test, shape, true, 1, 1, source) : WindowSet()};
 }
 
 WindowSource::WindowSource(const at::Tensor& scaled, const at::Tensor& observed)

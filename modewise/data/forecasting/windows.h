@@ -26,9 +26,10 @@ class WindowSet {
   WindowSet() = default;
   /// Windows of `range`. With `reach_back` (validation and test) the first lookback begins before the range,
   /// so that the first target row is range.begin. `stride` keeps every stride-th window, `fraction` the first
-  /// fraction of them. Data error naming `name`, the rows needed and available, if no window fits.
+  /// fraction of them. Data error naming `source` and `name`, the rows needed and available, if no window
+  /// fits.
   WindowSet(const std::string& name, SplitRange range, WindowShape shape, bool reach_back, int64_t stride = 1,
-            double fraction = 1);
+            double fraction = 1, const std::string& source = {});
 
   int64_t size() const { return size_; }
   int64_t first_row(int64_t window) const { return first_ + window * stride_; }

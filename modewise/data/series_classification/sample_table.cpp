@@ -145,8 +145,10 @@ bool is_whole(double x) {
 /// Chooses the class column and the index columns of a table.
 class ColumnChoice {
  public:
-  ColumnChoice(const io::CsvTable& table, const std::string& path, const SampleColumns& wanted, bool training)
-      : table_(table), path_(path), wanted_(wanted), training_(training) {
+  /// `steps`: as in TableForm.
+  ColumnChoice(const io::CsvTable& table, const std::string& path, const SampleColumns& wanted, bool training,
+               int64_t steps)
+      : table_(table), path_(path), wanted_(wanted), training_(training), steps_(steps) {
     for (const io::CsvColumn& column : table.columns) names_.push_back(column.name);
     classes = class_column();
     if (wanted.finds_index()) {
@@ -178,10 +180,11 @@ class ColumnChoice {
     return column;
   }
 
-  /// The first column without a header, else the one with such a name.
+  /// The first column without a header, unless there are as many columns as steps; else the one with such a
+  /// name.
   const io::CsvColumn* class_column() const {
     if (wanted_.label != "auto") return named(wanted_.label, "data.label");
-    if (!table_.had_header) return &table_.columns[0];
+    if (!table_.had_header) return std::ssize(table_.columns) == steps_ ? nullptr : &table_.columns[0];
     const io::CsvColumn* found = nullptr;
     for (const io::CsvColumn& column : table_.columns) {
       if (!io::names_a_class(column.name)) continue;
@@ -262,6 +265,7 @@ class ColumnChoice {
   const std::string& path_;
   const SampleColumns& wanted_;
   bool training_;
+  int64_t steps_;
   std::vector<std::string> names_;
 };
 
@@ -314,13 +318,18 @@ io::CsvOptions csv_options(const SampleColumns& wanted, const TableForm& like) {
 }
 
 io::CsvTable read_columns(const std::string& path, const SampleColumns& wanted, io::CsvOptions options,
-                          SampleTable& table) {
+                          int64_t steps, SampleTable& table) {
   const std::string& header = wanted.header;
   const io::MappedFile file(path);
   if (header != "auto") options.header = header == "yes" ? io::CsvOptions::yes : io::CsvOptions::no;
   bool named = io::guess_csv_header(file.bytes(), path, options).names;
   options.is_text = [&](std::string_view name) { return has_texts(name, wanted, named); };
   io::CsvTable csv = io::parse_csv(file.bytes(), path, options);
+  if (!csv.had_header && std::ssize(csv.columns) == steps) {  // the first column holds values
+    options.is_text = nullptr;
+    csv = {};
+    csv = io::parse_csv(file.bytes(), path, options);
+  }
   if (header != "auto") return csv;
   if (!csv.had_header && begins_with_names(csv)) {
     options.header = io::CsvOptions::yes;
@@ -353,10 +362,10 @@ std::vector<const io::CsvColumn*> ordered_steps(std::vector<const io::CsvColumn*
 SampleTable columns_of(const std::string& path, const SampleColumns& wanted, bool training,
                        const TableForm& like) {
   SampleTable table;
-  const io::CsvTable csv = read_columns(path, wanted, csv_options(wanted, like), table);
+  const io::CsvTable csv = read_columns(path, wanted, csv_options(wanted, like), like.steps, table);
   for (const std::string& note : csv.notes) table.notes.push_back(path + ": " + note);
   table.form.decimal = csv.decimal_proven ? std::string(1, csv.decimal) : like.decimal;
-  const ColumnChoice choice(csv, path, wanted, training);
+  const ColumnChoice choice(csv, path, wanted, training, like.steps);
   table.rows = csv.rows;
   if (choice.classes != nullptr) set_classes(table, *choice.classes, csv.decimal, path);
   for (const io::CsvColumn* column : choice.index) {

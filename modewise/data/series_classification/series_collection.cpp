@@ -346,7 +346,9 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test,
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,
                               const TrainedSeries& trained, const SampleColumns& columns) {
   require(fs::exists(file), ErrorKind::no_input, "there is no file {}", file);
-  RawSamples raw = read_samples(file, columns, false, trained.form);
+  TableForm form = trained.form;
+  if (!trained.padded) form.steps = trained.length;
+  RawSamples raw = read_samples(file, columns, false, form);
   require(raw.variables == trained.variables, ErrorKind::data,
           "{}: series of {}, but the run was trained on {}", file, counted(raw.variables, "dimension"),
           trained.variables);
@@ -361,10 +363,12 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
   require(set.samples.longest() <= set.length, ErrorKind::data,
           "{}: the longest sample has {}, but the model's maximum is {}; train with a larger data.length",
           file, counted(set.samples.longest(), "step"), set.length);
-  require(trained.padded || !set.padded(), ErrorKind::data,
-          "{}: samples of other lengths than {} steps, but the run was trained on samples of equal length, "
-          "so its model takes no padding masks",
-          file, set.length);
+  require(
+      trained.padded || !set.padded(), ErrorKind::data,
+      "{}: samples of other lengths than {} steps, but the run was trained on samples of equal length, "
+      "so its model takes no padding masks: cut or interpolate them to {}, or train on samples of several "
+      "lengths",
+      file, set.length, counted(set.length, "step"));
   set.test = set.split("all");
   scale_samples(set, normalize);
   return set;

@@ -21,6 +21,7 @@ struct VariableScale {
 struct TableForm {
   std::vector<std::string> columns;  // names of the steps; empty: none, or they only count
   std::string decimal;               // the decimal mark that its numbers prove; "": none
+  int64_t steps = 0;                 // of every sample; 0: not known, or they differ
 };
 
 struct SeriesCollection : LabelledSamples {

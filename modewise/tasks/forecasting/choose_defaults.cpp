@@ -71,14 +71,15 @@ int64_t seasonal_lookback(int64_t season, int64_t horizon, int64_t training_rows
 
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits) {
   const std::string step = series.time.dated ? ", one every " + series.time.frequency_text() : "";
-  return choose_defaults(
-      config, {series.time, fmt::format("{} rows{}", series.rows(), step), splits.train.rows(),
-               splits.validation.rows(), [&] { return season_of(series, splits); },
-               [&](const ForecastConfig& chosen) {
-                 return data::WindowSet("train", splits.train, chosen.window(), false,
-                                        chosen.forecast.train_stride, chosen.forecast.train_fraction)
-                     .size();
-               }});
+  return choose_defaults(config,
+                         {series.time, fmt::format("{} rows{}", series.rows(), step), splits.train.rows(),
+                          splits.validation.rows(), [&] { return season_of(series, splits); },
+                          [&](const ForecastConfig& chosen) {
+                            return data::WindowSet("train", splits.train, chosen.window(), false,
+                                                   chosen.forecast.train_stride,
+                                                   chosen.forecast.train_fraction, splits.source)
+                                .size();
+                          }});
 }
 
 std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) {
