@@ -1,5 +1,6 @@
 """The volume classifier of a run: volumes in, with missing voxels, the program's scores out."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,6 +33,22 @@ def volume_moments(volume: Array, valid: Array | None) -> tuple[Array, Array]:
     mean = rows.cumsum(0)[-1] / len(rows)
     variance = np.square(rows - mean).cumsum(0)[-1] / len(rows)
     return mean.astype(np.float32), np.where(variance > 0, np.sqrt(variance), 1).astype(np.float32)
+
+
+def warn_of_values(volumes: Array, valid: Array | None, unit: float, own: float) -> None:
+    """Warns, as the program does, of volumes whose values do not fit a run that divides them by `unit`; `own`: the divisor of their dtype."""
+    values = volumes.astype(np.float64) if valid is None else np.where(valid[..., None], volumes, np.nan)
+    lows, highs = (reduce(values.reshape(len(values), -1), axis=1) for reduce in (np.nanmin, np.nanmax))
+    outside = np.flatnonzero((lows < 0) | (highs > unit))
+    said = ""
+    if outside.size:
+        said = f"{outside.size} of {len(values)} volumes have values outside 0 to {unit:g}, the range of the training volumes, by which they are divided"
+        said += f" (data.intensity); the first is volume {outside[0]}: {lows[outside[0]]:g} to {highs[outside[0]]:g}"
+    elif lows.min() < highs.max() <= (1 if volumes.dtype.kind == "f" else own):
+        said = f"all values are between {lows.min():g} and {highs.max():g}, but as in training they are divided by {unit:g} (data.intensity); the run"
+        said += " expects values as stored in its training volumes"
+    if said:
+        warnings.warn(said, stacklevel=5)
 
 
 class LoadedClassifier:
@@ -90,6 +107,9 @@ class LoadedClassifier:
             rule = "unit" if unit > 0 else "volume"
         if rule == "unit" and unit == 0:
             raise DataError(f'data.intensity = "unit" is for volumes of uint8 or uint16, got {array.dtype}')
+        own = UNITS.get(str(array.dtype), 0)
+        if rule == "unit" and unit != own and len(array) > 0:
+            warn_of_values(array, valid, unit, own)
         values = array.astype(np.float32)
         if rule == "range":
             low, high = self.config["data"]["intensity_range"]
@@ -103,7 +123,7 @@ class LoadedClassifier:
     @torch.no_grad()
     def predict_proba(self, volumes: Array) -> Array:
         """Probabilities [B, K] float64 of volumes as in their file, averaged over flips along `classify.flip_axes`: the scores
-        of `modewise predict`. Missing voxels as in `valid`."""
+        of `modewise predict`. Missing voxels as in `valid`. Warns of values outside the range of the training volumes."""
         (values, valid), axes = self._prepared(volumes), self.config["classify"]["flip_axes"]
         if self.config["augment"]["shape_transform"]:
             values = values.mul_(0.5)

@@ -1,6 +1,7 @@
 """Classifiers of volumes in Python: the program's scores, bit by bit."""
 
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -232,3 +233,14 @@ def test_a_fit_that_did_not_begin_leaves_nothing(labelled, tmp_path, monkeypatch
     with pytest.raises(errors.UsageError) as error:
         modewise.VolumeClassifier().predict(labelled[0])
     assert str(error.value) == "this VolumeClassifier is not fitted yet: call fit, or open a run with VolumeClassifier.from_run"
+
+
+def test_values_that_do_not_fit_are_warned_of(data, tmp_path):
+    loaded = trained(data, tmp_path / "run", {})
+    images = np.load(data)["test_images"]
+    for change, words in ((images / 255.0, "all values are between 0 and"), (images.astype(np.float32) + 200, "values outside 0 to 255")):
+        with pytest.warns(UserWarning, match=words):
+            loaded.predict_proba(change)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(loaded.predict_proba(images), loaded.predict_proba(images.astype(np.float64)))
