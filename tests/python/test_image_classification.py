@@ -217,3 +217,13 @@ def test_threads_change_no_bit(data, tmp_path):
         scores.append(np.load(tmp_path / threads / "predictions.npz")["test_scores"])
     np.testing.assert_array_equal(*scores)
     assert scores[0].std() > 0.01
+
+
+@pytest.mark.parametrize(("attention", "sums"), [("stt", True), ("additive", False)])
+def test_rows_of_attention_sum_to_one_where_it_is_said(data, tmp_path, attention, sums):
+    ok("train", "classify-images", "--data", data, "--out", tmp_path / "run", *SMALL, "--attention", attention, "--set", "train.max_steps=2")
+    ok("explain", tmp_path / "run", "--out", tmp_path / "why")
+    arrays = np.load(tmp_path / "why" / "explain.npz")
+    rows = [arrays[name].sum(-1) for name in arrays if name.startswith("layer")]
+    assert rows and all(np.allclose(one, 1, atol=1e-3) for one in rows) == sums
+    assert ("rows sum to 1" in (tmp_path / "why" / "explain.html").read_text()) == sums

@@ -120,10 +120,14 @@ void add_attention(report::HtmlPage& page, const Explanation& e) {
     return;
   }
   page.add_section("Attention maps");
-  page.add_paragraph(
-      "Rows are queries, columns are keys; rows sum to 1. One panel per head. A map of more than 160 "
-      "positions is drawn downsampled; explain.npz has "
-      "all its weights.");
+  const bool sums = rows_sum_to_one(e.attention.full) &&
+                    std::ranges::all_of(e.attention.maps, [](const models::ModeMaps& layer) {
+                      return rows_sum_to_one(layer.factors);
+                    });
+  page.add_paragraph(fmt::format(
+      "Rows are queries, columns are keys{}. One panel per head. A map of more than 160 positions is drawn "
+      "downsampled; explain.npz has all its weights.",
+      sums ? "; rows sum to 1" : ""));
   for (size_t layer = 0; layer < e.attention.maps.size(); ++layer)
     for (size_t i = 0; i < e.attention.maps[layer].factors.size(); ++i) {
       const auto mode = static_cast<size_t>(e.attention.maps[layer].modes[i]);
@@ -201,7 +205,8 @@ Json explanation_json(const Explanation& e) {
                {"stable_rank", ranks_json(e)},
                {"influence", influences},
                {"effect", e.effect_unit},
-               {"removal", e.removal}};
+               {"removal", e.removal},
+               {"samples", e.sample_names}};
   for (size_t i = 0; i < e.sample_labels.size(); ++i)
     json["texts"].push_back({{"name", e.sample_names[i]}, {"tokens", e.sample_labels[i]}});
   return json;

@@ -74,6 +74,15 @@ report::LineChart curve_figure(const std::vector<nlohmann::ordered_json>& lines,
   return chart;
 }
 
+bool rows_sum_to_one(std::span<const at::Tensor> matrices) {
+  constexpr double kRounding = 1e-3;
+  return std::ranges::all_of(matrices, [](const at::Tensor& matrix) {
+    if (!matrix.defined()) return true;
+    const at::Tensor sums = matrix.sum(-1, false, at::kDouble);
+    return sums.sub(1).abs().lt(kRounding).logical_or(sums.eq(0)).all().item<bool>();
+  });
+}
+
 report::Panels attention_figure(const at::Tensor& factor, const std::string& title,
                                 const std::vector<std::string>& labels) {
   const int64_t heads = factor.size(1), n = factor.size(2);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ struct LearningCurve {
 report::LineChart curve_figure(const std::vector<nlohmann::ordered_json>& lines,
                                const std::vector<LearningCurve>& curves, const std::string& title,
                                const std::string& best = "best");
+
+/// Whether the rows of all matrices [B, H, N, N] sum to 1, as those of a softmax, or to 0 where masked.
+bool rows_sum_to_one(std::span<const at::Tensor> matrices);
 
 /// Factor S_i [B, H, N, N] of one layer and mode for sample 0, one panel per head: row = query, column = key.
 /// Above kLargestMap positions it is downsampled: a cell is the mean over a block of c × c weights, c = ⌈N /

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace modewise::tasks {
 namespace {
 
@@ -60,9 +62,14 @@ void add_attention(report::HtmlPage& page, const std::vector<models::ModeMaps>& 
   page.add_section("Attention maps");
   page.add_paragraph(fmt::format(
       "Attention factors S_i of {}: one matrix per layer, {} and head. Rows are queries, columns are keys "
-      "(positions of the {}); rows sum to 1. Attention over the whole {} is their Kronecker product (or "
+      "(positions of the {}){}. Attention over the whole {} is their Kronecker product (or "
       "sum).",
-      subject.sample, subject.mode, subject.mode, subject.whole));
+      subject.sample, subject.mode, subject.mode,
+      std::ranges::all_of(layers,
+                          [](const models::ModeMaps& layer) { return rows_sum_to_one(layer.factors); })
+          ? "; rows sum to 1"
+          : "",
+      subject.whole));
   for (size_t layer = 0; layer < layers.size(); ++layer)
     for (size_t i = 0; i < layers[layer].factors.size(); ++i) {
       const at::Tensor& factor = layers[layer].factors[i];
