@@ -18,6 +18,10 @@ std::string content_hash(std::span<const std::byte> bytes) {
   return hexadecimal(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
+uint64_t content_number(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
 ContentHash::ContentHash() : state_(XXH3_createState(), [](XXH3_state_s* state) { XXH3_freeState(state); }) {
   if (state_ == nullptr) throw std::bad_alloc();
   XXH3_128bits_reset(state_.get());

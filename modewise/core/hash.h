@@ -2,6 +2,7 @@
 // Content hashes for manifests: XXH3, 128 bits, in hexadecimal.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,7 +14,10 @@ namespace modewise {
 /// 32 hexadecimal digits.
 std::string content_hash(std::span<const std::byte> bytes);
 
-/// The same hash of streamed bytes; it does not depend on how they are split.
+/// A hash of 64 bits, to find equal contents.
+uint64_t content_number(std::span<const std::byte> bytes);
+
+/// The hash of content_hash() of streamed bytes; it does not depend on how they are split.
 class ContentHash {
  public:
   ContentHash();

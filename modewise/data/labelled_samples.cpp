@@ -8,10 +8,14 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
+#include "modewise/core/name_index.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/core/random.h"
 #include "modewise/io/number_text.h"
 #include "modewise/text/canonical_form.h"
@@ -82,6 +86,11 @@ void NumberedNames::keep(std::span<const int64_t> samples) {
   kept_ = std::move(kept);
 }
 
+std::string array_sample_name(std::string_view part, int64_t sample) {
+  return part.empty() ? std::to_string(sample)
+                      : fmt::format("{} {}", part.substr(0, part.size() - 1), sample);
+}
+
 void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name) {
   const bool column = array.shape.size() == 1 || (array.shape.size() == 2 && array.shape[1] == 1);
   const bool table = array.shape.size() == 2 && array.shape[0] == samples && !column;
@@ -101,25 +110,50 @@ void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples
   }
 }
 
-void name_classes(LabelledSamples& set, const std::vector<std::string>& names) {
+namespace {
+
+constexpr size_t kMaxLabels = 65536;
+
+/// The names of labels that are numbers of the data: those of the training samples, of all if none is
+/// training.
+std::vector<std::string> names_of_labels(const LabelledSamples& set) {
+  std::set<int64_t> labels;
+  for (const int64_t i : set.train.empty() ? set.split("all") : set.train)
+    if (const int64_t label = set.labels[static_cast<size_t>(i)]; label >= 0) labels.insert(label);
+  if (labels.size() < 2) labels.insert({0, 1});  // a training is refused by its only class
+  require(labels.size() <= kMaxLabels, ErrorKind::data, "{}: {} classes; at most {} are supported",
+          set.source, labels.size(), kMaxLabels);
+  std::vector<std::string> names;
+  for (const int64_t label : labels) names.push_back(std::to_string(label));
+  return names;
+}
+
+bool are_numbers(const std::vector<std::string>& names) {
+  return std::ranges::all_of(names, [](const std::string& name) {
+    return !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c); });
+  });
+}
+
+}  // namespace
+
+void name_classes(LabelledSamples& set, const std::vector<std::string>& names, bool are_labels) {
+  are_labels = set.classes.empty() && (names.empty() || (are_labels && are_numbers(names)));
   if (!names.empty()) set.classes = names;
-  if (set.classes.empty()) {
-    const int64_t largest = *std::max_element(set.labels.begin(), set.labels.end());
-    int64_t classes = largest + 1;
-    if (!set.train.empty()) {
-      classes = 0;
-      for (const int64_t i : set.train) classes = std::max(classes, set.labels[static_cast<size_t>(i)] + 1);
-    }
-    require(classes <= 65536, ErrorKind::data,
-            "{}: label {} would make {} classes; at most 65536 are supported", set.source, classes - 1,
-            classes);
-    for (int64_t c = 0; c < std::max<int64_t>(classes, 2); ++c) set.classes.push_back(std::to_string(c));
+  if (set.classes.empty()) set.classes = names_of_labels(set);
+  const NameIndex known(set.classes);
+  for (size_t i = 0; i < set.labels.size(); ++i) {
+    int64_t& label = set.labels[i];
+    if (label < 0) continue;
+    const std::optional<size_t> place =
+        are_labels ? known.find(std::to_string(label)) : std::optional(static_cast<size_t>(label));
+    require(place && *place < set.classes.size(), ErrorKind::data,
+            "{}: label {} of sample {} is out of range: there are {} classes, {}", set.source, label,
+            set.sample_name(static_cast<int64_t>(i)), set.classes.size(),
+            are_labels && set.classes.back() != std::to_string(set.classes.size() - 1)
+                ? listed_names(set.classes) + " (data.classes names the classes of the labels 0, 1, …)"
+                : fmt::format("0 to {}", set.classes.size() - 1));
+    label = static_cast<int64_t>(*place);
   }
-  for (size_t i = 0; i < set.labels.size(); ++i)
-    require(set.labels[i] < std::ssize(set.classes), ErrorKind::data,
-            "{}: label {} of sample {} is out of range: there are {} classes, 0 to {}", set.source,
-            set.labels[i], set.sample_name(static_cast<int64_t>(i)), set.classes.size(),
-            set.classes.size() - 1);
   warn_of_similar_classes(set);
 }
 
@@ -160,19 +194,11 @@ void warn_of_similar_classes(LabelledSamples& set) {
                             set.source, first, other, similar_texts_differ_in(first, other)));
 }
 
-void warn_of_copies(LabelledSamples& set, const std::function<uint64_t(size_t sample)>& hash) {
-  if (set.test.empty() || set.test == set.validation) return;
-  std::vector<uint64_t> known;
-  for (const auto* list : {&set.train, &set.validation})
-    for (const int64_t i : *list) known.push_back(hash(static_cast<size_t>(i)));
-  std::sort(known.begin(), known.end());
-  const int64_t copies = std::ranges::count_if(set.test, [&](int64_t i) {
-    return std::binary_search(known.begin(), known.end(), hash(static_cast<size_t>(i)));
-  });
-  if (copies > 0)
-    add_warning(set, fmt::format("{}: {} of the {} test {} {} identical to {} of the training or validation "
-                                 "split, which makes its results too good",
-                                 set.source, copies, set.test.size(), set.many, is_or_are(copies), set.many));
+void hash_contents(LabelledSamples& set, const std::function<uint64_t(size_t sample)>& hash, bool trained) {
+  set.contents.clear();
+  for (size_t i = 0; i < set.labels.size(); ++i) set.contents.push_back(hash(i));
+  if (trained && !set.drawn.empty()) return;
+  if (std::string text = copies_text(set, set.many); !text.empty()) add_warning(set, std::move(text));
 }
 
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,
@@ -236,9 +262,11 @@ void split_groups(LabelledSamples& set, const Split& split) {
 }  // namespace
 
 void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int64_t seed) {
-  set.drawn = true;
-  if (!set.groups.empty())
-    return split_groups(set, [&](LabelledSamples& groups) { split_by_class(groups, ratios, seed); });
+  if (!set.groups.empty()) {
+    split_groups(set, [&](LabelledSamples& groups) { split_by_class(groups, ratios, seed); });
+    set.drawn = set.notes.back();
+    return;
+  }
   require(ratios.size() == 3 && ratios[0] > 0 && ratios[0] + ratios[1] + ratios[2] <= 1 + 1e-9,
           ErrorKind::config,
           "data.split_ratios: expected three fractions (training, validation, test) that sum to at most 1, "
@@ -261,8 +289,9 @@ void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int
   for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
   set.split_rule = fmt::format("{} {} in {} classes are split by data.split_ratios = [{}] of each class",
                                set.labels.size(), set.many, set.classes.size(), fmt::join(ratios, ", "));
-  set.notes.push_back(fmt::format("split by class with seed {}: {} training, {} validation, {} test", seed,
-                                  set.train.size(), set.validation.size(), set.test.size()));
+  set.drawn = fmt::format("split by class with seed {}: {} training, {} validation, {} test", seed,
+                          set.train.size(), set.validation.size(), set.test.size());
+  set.notes.push_back(set.drawn);
 }
 
 namespace {
@@ -327,6 +356,7 @@ std::vector<int64_t> leave_out(LabelledSamples& set, const std::vector<bool>& ou
     set.labels[to] = set.labels[i];
     if (!set.names.empty()) set.names[to] = std::move(set.names[i]);
     if (!set.groups.empty()) set.groups[to] = std::move(set.groups[i]);
+    if (!set.contents.empty()) set.contents[to] = set.contents[i];
   }
   set.labels.resize(kept.size());
   if (set.names.empty())
@@ -334,6 +364,7 @@ std::vector<int64_t> leave_out(LabelledSamples& set, const std::vector<bool>& ou
   else
     set.names.resize(kept.size());
   if (!set.groups.empty()) set.groups.resize(kept.size());
+  if (!set.contents.empty()) set.contents.resize(kept.size());
   for (auto* list : {&set.train, &set.validation, &set.test}) {
     std::erase_if(*list, [&](int64_t i) { return place[static_cast<size_t>(i)] < 0; });
     for (int64_t& i : *list) i = place[static_cast<size_t>(i)];

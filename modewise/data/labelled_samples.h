@@ -2,7 +2,9 @@
 // Labelled samples: labels, classes and splits, for samples of any type.
 
 #include <ATen/core/Tensor.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "modewise/core/counted.h"
 #include "modewise/io/arrays/npy.h"
 
 namespace modewise::data {
@@ -54,7 +57,8 @@ struct LabelledSamples {
   std::vector<int64_t> train, validation, test;  // samples of each split
   std::string split_rule, validation_rule;  // clauses about what made the splits, or the validation split
                                             // alone, with the options; "": the data have them
-  bool drawn = false;                       // whether split_by_class has drawn the splits
+  std::string drawn;               // the note of splits that split_by_class has drawn; "": the data have them
+  std::vector<uint64_t> contents;  // hash of each sample's content
   std::string source;
   std::string unlabelled;  // place of the first sample without a class, such as "x.csv:9"; "": no place
   std::vector<std::string> notes;  // messages; the first `warnings` of them are warnings
@@ -80,12 +84,16 @@ struct LabelledBatch {
   at::Tensor labels;  // [B] int64
 };
 
+/// Name of a sample of an array such as "test_images", whose `part` is "test_": "test 3"; "3" without a part.
+std::string array_sample_name(std::string_view part, int64_t sample);
 /// Appends n labels, [n] or [n, 1] whole numbers from 0; a data error names the first invalid one. Messages
 /// begin with `name`.
 void append_labels(LabelledSamples& set, const io::Array& array, int64_t samples, const std::string& name);
-/// Sets the class names: `names`, else the existing ones, else numbers up to the largest training label (of
-/// all samples if none is training), at least two. A data error names a label out of range.
-void name_classes(LabelledSamples& set, const std::vector<std::string>& names);
+/// Sets the class names, and makes labels their indices, once: `names`, else the existing ones, else the
+/// training labels (the labels of all samples if none is training), at least two. Labels are indices of
+/// `names` already, unless these are numbers and, `are_labels`, the labels of a training. A data error names
+/// a label out of range.
+void name_classes(LabelledSamples& set, const std::vector<std::string>& names, bool are_labels = false);
 
 /// Appends a note that is a warning.
 void add_warning(LabelledSamples& set, std::string text);
@@ -97,8 +105,29 @@ std::string similar_texts_differ_in(const std::string& first, const std::string&
 /// Warns of such classes.
 void warn_of_similar_classes(LabelledSamples& set);
 
-/// Warns of test samples that are identical to training or validation samples by the hash of their content.
-void warn_of_copies(LabelledSamples& set, const std::function<uint64_t(size_t sample)>& hash);
+/// A sentence about test samples whose content is that of training or validation samples, as in all sets with
+/// `contents`; "": none.
+template <class Set>
+std::string copies_text(const Set& set, std::string_view many) {
+  if (set.test == set.validation) return "";
+  std::vector<uint64_t> known;
+  for (const auto* list : {&set.train, &set.validation})
+    for (const int64_t i : *list) known.push_back(set.contents[static_cast<size_t>(i)]);
+  std::sort(known.begin(), known.end());
+  const auto copies = std::ranges::count_if(set.test, [&](int64_t i) {
+    return std::binary_search(known.begin(), known.end(), set.contents[static_cast<size_t>(i)]);
+  });
+  if (copies == 0) return "";
+  return fmt::format(
+      "{}: {} of the {} test {} {} identical to {} of the training or validation split, which makes its "
+      "results too good",
+      set.source, copies, set.test.size(), many, is_or_are(copies), many);
+}
+
+/// Sets `contents` by the hash of each sample, and warns of copies between the splits, but not between drawn
+/// ones for a `trained` model, which uses other data without them.
+void hash_contents(LabelledSamples& set, const std::function<uint64_t(size_t sample)>& hash,
+                   bool trained = false);
 
 /// Samples grouped by label, from −1 (index 0) to the last class, each group in the order of `samples`.
 std::vector<std::vector<int64_t>> samples_by_class(const LabelledSamples& set,

@@ -216,3 +216,31 @@ def test_eighty_images_of_coco_are_read(tmp_path):
                           "--set", f"data.test_path={COCO / 'captions_val2017.json'}", "--set", f"data.test_images={COCO / 'val2017'}",
                           "--set", "data.allow_missing=true", "--set", "data.split_ratios=[0.9,0.1,0]", "--json").stdout)
     assert shown["pictures"] == {"train": 72, "validation": 8, "test": 159}
+
+
+def test_the_run_s_own_captions_elsewhere_have_its_test_split(run, data, tmp_path):
+    moved = shutil.copytree(data, tmp_path / "moved")
+    own = json.loads(ok("evaluate", run, "--json").stdout)
+    again = ok("evaluate", run, *source(moved), "--json")
+    assert json.loads(again.stdout) == own and own["split"] == "test" and "too good" not in again.stderr
+    captions = json.loads((moved / "captions.json").read_text())
+    captions["images"] = captions["images"][:30]
+    captions["annotations"] = [one for one in captions["annotations"] if one["image_id"] <= 30]
+    (moved / "captions.json").write_text(json.dumps(captions))
+    fewer = ok("evaluate", run, *source(moved), "--json")
+    assert json.loads(fewer.stdout)["images"] == 30 and "are in the training split of the run" in fewer.stderr
+    ok("explain", run, "--data", moved / "captions.json", "--out", tmp_path / "why")
+    assert json.loads((tmp_path / "why" / "explain.json").read_text())["facts"]["samples"] == "30 images"
+
+
+def test_copies_in_the_test_split_and_long_captions_are_counted(data, tmp_path):
+    copy = shutil.copytree(data, tmp_path / "copy")
+    captions = json.loads((copy / "captions.json").read_text())
+    for image in captions["images"]:
+        image["file_name"] = f"{image['id'] % 2 + 1:012}.png"
+    captions["annotations"][0]["caption"] = "a " * 40
+    (copy / "captions.json").write_text(json.dumps(captions))
+    shown = ok("data", "show", copy / "captions.json", "--task", "captioning", "--set", f"data.images={copy / 'images'}", "--set", "data.size=16")
+    assert "4 of the 4 test images are identical to images of the training or validation split" in shown.stdout
+    long = ok("train", "caption", *source(copy), "--out", tmp_path / "run", *SMALL, "--set", "train.max_steps=1", "--set", "data.split_ratios=[0.9,0.1,0]")
+    assert "training captions have 9 or more words" in long.stderr and "(model.max_words)" in long.stderr

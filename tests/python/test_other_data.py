@@ -335,3 +335,72 @@ def test_too_few_rows_for_a_split_name_the_file(tmp_path):
     data = write_csv(tmp_path / "short.csv", 60)
     fails(65, f"{data}: the train split has 42 rows", "one window of lookback 24 and horizon 30 needs 54",
           arguments=["train", "forecast", "--data", data, "--out", tmp_path / "run", "--model", "repeat", "--lookback", 24, "--horizon", 30])  # fmt: skip
+
+
+TINY = ["--model", "hot", "--set", "model.width=8", "--set", "model.heads=2", "--set", "model.layers=1", "--set", "model.hidden=8", "--set",
+        "train.max_steps=2", "--set", "output.report=false"]  # fmt: skip
+
+
+def arrays_of(images, part="", labels=True):
+    return {f"{part}images": images} | ({f"{part}labels": np.arange(len(images)) % 2} if labels else {})
+
+
+def random_volumes(count, seed, size=8):
+    return np.random.default_rng(seed).normal(size=(count, size, size, size)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def volumes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("volumes")
+    np.savez(folder / "v.npz", **arrays_of(random_volumes(40, 0)))
+    ok("train", "classify-volumes", "--data", folder / "v.npz", *TINY, "--out", folder / "run")
+    return folder
+
+
+def test_training_samples_among_other_data_are_counted(volumes, tmp_path):
+    np.savez(tmp_path / "fewer.npz", **arrays_of(random_volumes(40, 0)[:36]))
+    trained = len(np.load(volumes / "run" / "training_samples.npy"))
+    said, log = evaluated(volumes / "run", "--data", tmp_path / "fewer.npz")
+    assert said["samples"] == 36 and "split by class" not in log and "not the training data" not in log
+    count = int(log.split("36 volumes, of which ")[1].split(" are in the training split of the run")[0])
+    assert trained - 4 <= count <= trained == 28 and "too good" in log
+    np.savez(tmp_path / "new.npz", **arrays_of(random_volumes(6, 9)))
+    assert "too good" not in evaluated(volumes / "run", "--data", tmp_path / "new.npz")[1]
+    (volumes / "run" / "training_samples.npy").rename(tmp_path / "list.npy")  # as in a run of an earlier version
+    assert "too good" not in evaluated(volumes / "run", "--data", tmp_path / "fewer.npz")[1]
+    (tmp_path / "list.npy").rename(volumes / "run" / "training_samples.npy")
+
+
+def test_other_data_are_explained_whole(volumes, tmp_path):
+    np.savez(tmp_path / "two.npz", **arrays_of(random_volumes(2, 3)))
+    ok("explain", volumes / "run", "--data", tmp_path / "two.npz", "--out", tmp_path / "why")
+    said = json.loads((tmp_path / "why" / "explain.json").read_text())
+    assert said["facts"]["samples"] == "2 volumes" and said["samples"] == ["volume 0", "volume 1"]
+    assert "of the test split" in json.loads(ok("explain", volumes / "run", "--data", volumes / "v.npz", "--out", tmp_path / "own", "--json").stdout)["facts"]["samples"]
+
+
+def test_scenes_are_explained_with_masks(tiles, tmp_path):
+    write_tiles(tmp_path, 2, seed=5)
+    fails(2, "needs --masks: the true classes", arguments=["explain", tiles / "run", "--data", tmp_path / "images", "--out", tmp_path / "why"])
+
+
+def test_arrays_without_labels_are_predicted(volumes, tmp_path):
+    images = random_volumes(5, 4)
+    np.save(tmp_path / "plain.npy", images)
+    np.savez(tmp_path / "bare.npz", **arrays_of(images, labels=False))
+    for name in ("plain.npy", "bare.npz"):
+        result = ok("predict", volumes / "run", "--data", tmp_path / name)
+        assert [line.split(",")[0] for line in result.stdout.splitlines()] == ["volume", "0", "1", "2", "3", "4"]
+        assert "split by class" not in result.stderr and "evaluated" not in result.stderr
+        fails(65, "volume 0 has no class", arguments=["evaluate", volumes / "run", "--data", tmp_path / name])
+    np.savez(tmp_path / "large.npz", **arrays_of(random_volumes(2, 1, 9)))
+    fails(65, "a run trained with data.size resamples them", arguments=["predict", volumes / "run", "--data", tmp_path / "large.npz"])
+
+
+def test_samples_of_a_file_with_splits_have_different_names(volumes, tmp_path):
+    arrays = {}
+    for seed, part in enumerate(("train_", "val_", "test_")):
+        arrays |= arrays_of(random_volumes(2, seed), part)
+    np.savez(tmp_path / "parts.npz", **arrays)
+    lines = ok("predict", volumes / "run", "--data", tmp_path / "parts.npz").stdout.splitlines()[1:]
+    assert [line.split(",")[0] for line in lines] == ["train 0", "train 1", "val 0", "val 1", "test 0", "test 1"]

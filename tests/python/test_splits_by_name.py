@@ -94,12 +94,15 @@ def copied(tmp_path):
     (tmp_path / "texts.csv").write_text("text,label\n" + "".join(f"text number {i},{'xy'[i % 2]}\n" for i in range(20)))
     write_images(tmp_path / "images" / "train", 0)
     write_images(tmp_path / "images" / "test", 0)
+    volumes, labels = rng.normal(size=(6, 4, 4, 4)), np.arange(6) % 2
+    np.savez(tmp_path / "v.npz", train_images=volumes, train_labels=labels, test_images=volumes[1:4], test_labels=labels[1:4])
     return tmp_path
 
 
 @pytest.mark.parametrize("task, settings, words", [
     ("series_classification", ("data.path=series.csv", "data.test=series.csv"), "20 of the 20 test samples are"),
     ("text", ("data.path=texts.csv", "data.test=texts.csv"), "20 of the 20 test texts are"),
+    ("volume_classification", ("data.path=v.npz",), "3 of the 3 test volumes are"),
     ("image_classification", ("data.path=images",), "6 of the 6 test images are")])
 def test_test_samples_that_are_training_samples_are_warned_of(copied, task, settings, words):
     settings = [one.replace("=", f"={copied}/") for one in settings]
@@ -111,3 +114,36 @@ def test_different_test_samples_are_not(copied):
     (copied / "other.csv").write_text("text,label\n" + "".join(f"another text {i},{'xy'[i % 2]}\n" for i in range(20)) + " text number 3 ,x\n")
     result = shown(copied / "texts.csv", "text", f"data.test={copied / 'other.csv'}")
     assert "1 of the 21 test texts is identical to" in result.stdout
+
+
+def test_a_class_may_be_called_train(tmp_path):
+    write_images(tmp_path / "vehicles", 0, ("bus", "car", "train"))
+    assert json.loads(shown(tmp_path / "vehicles", "image_classification").stdout)["classes"] == ["bus", "car", "train"]
+
+
+def test_a_test_folder_without_classes_is_left_out(tmp_path):
+    write_images(tmp_path / "train", 0)
+    write_images(tmp_path / "loose", 1)
+    (tmp_path / "loose" / "a").rename(tmp_path / "test")
+    result = shown(tmp_path, "image_classification")
+    summary = json.loads(result.stdout)
+    assert summary["pictures"] == 6 and summary["splits"]["test"]["pictures"] == 2
+    said = json.dumps(summary["notes"])
+    assert f"{tmp_path / 'test'}: left out, because it has no folder of images per class" in said and "loose is left out" in said
+
+
+@pytest.mark.parametrize("kind", ["arrays", "folders"])
+def test_validation_volumes_are_taken_from_the_training_volumes(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    images, labels = rng.normal(size=(20, 4, 4, 4)), np.arange(20) % 2
+    if kind == "arrays":
+        np.savez(tmp_path / "v.npz", train_images=images, train_labels=labels, test_images=images[:4] + 1, test_labels=labels[:4])
+    for split, count in ({"train": 20, "test": 4} if kind == "folders" else {}).items():
+        for i in range(count):
+            scan = tmp_path / "v" / split / "ab"[i % 2] / f"{i}.nii"
+            scan.parent.mkdir(parents=True, exist_ok=True)
+            scan.write_bytes(nifti(images[i] + (split == "test")))
+    for share, validation in (("0.1", 2), ("0.2", 4)):
+        path = tmp_path / ("v.npz" if kind == "arrays" else "v")
+        splits = json.loads(shown(path, "volume_classification", f"data.validation_share={share}").stdout)["splits"]
+        assert [splits[one]["volumes"] for one in ("train", "validation", "test")] == [20 - validation, validation, 4]

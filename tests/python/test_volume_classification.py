@@ -324,3 +324,59 @@ def test_a_folder_of_nifti_of_different_sizes(tmp_path):
                 "--set", "train.epochs=6", "--json")
     assert json.loads(result.stdout)["test"]["auc"] > 0.9
     fails(78, "does not support masks", arguments=["train", "classify-volumes", "--data", folder, "--model", "resnet18"])
+
+
+def test_classes_are_the_labels_that_occur(tmp_path):
+    images, labels = volumes(60, 0)
+    np.savez(tmp_path / "gap.npz", images=images, labels=np.array([3, 7])[labels[:, 0]])
+    ok(*train(tmp_path / "gap.npz"))
+    run = tmp_path / "out"
+    assert json.loads((run / "data.json").read_text())["classes"] == ["3", "7"]
+    assert 0 <= json.loads((run / "metrics.json").read_text())["test"]["auc"] <= 1
+    np.savez(tmp_path / "seven.npz", images=images[labels[:, 0] == 1], labels=np.full(labels.sum(), 7))
+    evaluation = json.loads(ok("evaluate", run, "--data", tmp_path / "seven.npz", "--json").stdout)
+    assert sum(evaluation["confusion"][0]) == 0 and sum(evaluation["confusion"][1]) == labels.sum()
+    np.savez(tmp_path / "five.npz", images=images, labels=np.full(60, 5))
+    fails(65, "label 5 of sample 0 is out of range: there are 2 classes, 3, 7", arguments=["evaluate", run, "--data", tmp_path / "five.npz"])
+
+
+@pytest.mark.parametrize(("name", "shape", "dtype", "task"), [
+    ("x", (8, 8), "u1", "image"), ("x", (8, 8, 3), "u1", "image"), ("x", (8, 8, 8), "u1", "volume"), ("x", (8, 8), "f4", "volume"),
+    ("x", (8, 8, 8, 3), "u1", "volume"), ("bloodmnist", (8, 8, 3), "u1", "image")])  # fmt: skip
+def test_arrays_of_images_go_to_their_task(tmp_path, name, shape, dtype, task):
+    images = np.random.default_rng(0).integers(0, 255, (16, *shape)).astype(dtype)
+    arrays = {f"{part}_{kind}": values for part in ("train", "val", "test") for kind, values in (("images", images), ("labels", np.arange(16) % 8))}
+    np.savez(tmp_path / f"{name}.npz", **arrays)
+    said = json.loads(ok("data", "show", tmp_path / f"{name}.npz", "--json").stdout)
+    assert ("pictures" in said) == (task == "image")
+    assert (said["classes"][0] == "basophil") == (name == "bloodmnist")
+
+
+@pytest.mark.parametrize(("shape", "channels"), [((1, 8, 8, 8), "first"), ((3, 8, 8), "first"), ((8, 8, 3), "last"), ((8, 8, 8), None), ((8, 8, 8, 1), None)])
+def test_an_axis_that_looks_like_channels_is_named(tmp_path, shape, channels):
+    images = np.random.default_rng(0).random((20, *shape), dtype="f4")
+    np.savez(tmp_path / "v.npz", images=images, labels=np.arange(20) % 2)
+    show = ["data", "show", tmp_path / "v.npz", "--task", "volume_classification"]
+    text = ok(*show).stdout
+    assert (f'data.channels = "{channels}" takes the axis of' in text) == (channels is not None), text
+    if channels:
+        said = json.loads(ok(*show, "--json", "--set", f"data.channels={channels}").stdout)
+        assert said["channels"] == min(shape) and said["size"] == [8] * (len(shape) - 1) and not any("data.channels" in note for note in said["notes"])
+
+
+def test_voxels_of_different_sizes_are_named(tmp_path):
+    rng = np.random.default_rng(0)
+    for i in range(40):
+        scan = tmp_path / "scans" / "ab"[i % 2] / f"{i}.nii"
+        scan.parent.mkdir(parents=True, exist_ok=True)
+        header = bytearray(nifti(rng.normal(size=(8, 8, 8)) + i % 2))
+        struct.pack_into("<f", header, 88, 1 + i % 4 // 2)
+        struct.pack_into("<f", header, 280 + 4 * 10, 1 + i % 4 // 2)
+        scan.write_bytes(bytes(header))
+    said = ok(*train(tmp_path / "scans", "--set", "train.max_steps=1")).stderr
+    assert "voxels of 1 × 1 × 1 to 1 × 1 × 2 mm; data.spacing resamples volumes to one voxel size" in said
+    struct.pack_into("<f", header, 88, 5)
+    struct.pack_into("<f", header, 280 + 4 * 10, 5)
+    (tmp_path / "thick.nii").write_bytes(bytes(header))
+    assert "voxels of 1 × 1 × 5 mm, but the run was trained on 1 × 1 × 1 to 1 × 1 × 2 mm" in ok("predict", tmp_path / "out", "--data", tmp_path / "thick.nii").stderr
+    assert " mm" not in ok("predict", tmp_path / "out", "--data", scan).stderr

@@ -63,7 +63,7 @@ bool stays_inside(const std::filesystem::path& file) {
 
 /// Image indices from a file of ids, one per line.
 std::vector<int64_t> read_ids(const std::string& path, const std::map<int64_t, int64_t>& place_of,
-                              const std::string& source) {
+                              const CaptionConfig& config) {
   const std::string bytes = read_file(path);
   const io::TextInput input(as_bytes(bytes), path);
   std::string_view text = input.text();
@@ -80,8 +80,9 @@ std::vector<int64_t> read_ids(const std::string& path, const std::map<int64_t, i
     require(error == std::errc() && last == word.data() + word.size(), ErrorKind::data,
             "{}:{}: expected the id of an image, got '{}'", path, line, word);
     const auto found = place_of.find(id);
+    if (config.other && found == place_of.end()) continue;
     require(found != place_of.end(), ErrorKind::data, "{}:{}: image {} is not a captioned image of {}", path,
-            line, id, source);
+            line, id, config.path);
     require(seen.insert(id).second, ErrorKind::data, "{}:{}: duplicate image id {}", path, line, id);
     places.push_back(found->second);
   }
@@ -187,7 +188,7 @@ void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, con
   std::set<int64_t> taken;
   const auto take = [&](std::vector<int64_t>& part, const std::string& path) {
     if (path.empty()) return;
-    for (const int64_t i : read_ids(path, place_of, config.path)) {
+    for (const int64_t i : read_ids(path, place_of, config)) {
       require(taken.insert(i).second, ErrorKind::data, "{}: image {} is also in the validation split", path,
               set.images[static_cast<size_t>(i)].id);
       part.push_back(i);

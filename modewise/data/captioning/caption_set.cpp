@@ -18,6 +18,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/data/captioning/caption_sources.h"
+#include "modewise/data/labelled_samples.h"
 
 namespace modewise::data {
 namespace {
@@ -68,7 +69,8 @@ ImagePaths list_all(CaptionSet& set, const CaptionConfig& config, bool with_test
   }
   if (with_test || config.test_path.empty()) note_unnamed(set, train_folder, config.path, config.strict);
   if (other_folder) note_unnamed(set, *other_folder, config.test_path, config.strict);
-  require(!set.train.empty(), ErrorKind::data, "{}: there are no training images", config.path);
+  require(config.other || !set.train.empty(), ErrorKind::data, "{}: there are no training images",
+          config.path);
   const std::string& test_folder = other_folder ? other_folder->path() : train_folder.path();
   ImagePaths files;
   for (size_t i = 0; i < set.images.size(); ++i)
@@ -98,6 +100,15 @@ void measure_pixels(CaptionSet& set) {
     set.mean.mutable_data_ptr<float>()[c] = static_cast<float>(mean / 255);
     if (variance > 0) set.stddev.mutable_data_ptr<float>()[c] = static_cast<float>(std::sqrt(variance) / 255);
   }
+}
+
+/// Sets `contents`.
+void hash_images(CaptionSet& set) {
+  const at::Tensor images = (set.pixels.defined() ? set.pixels : set.features).contiguous();
+  const size_t bytes = images.nbytes() / std::max<size_t>(set.images.size(), 1);
+  const auto* first = static_cast<const std::byte*>(images.const_data_ptr());
+  for (size_t i = 0; i < set.images.size(); ++i)
+    set.contents.push_back(content_number({first + i * bytes, bytes}));
 }
 
 void learn_words(CaptionSet& set, int64_t min_count) {
@@ -146,12 +157,14 @@ CaptionSet load_captions(const CaptionConfig& config, bool with_test, const Capt
     set.pixels = read_pixels(set, files, config);
   else
     set.features = read_features(config.features, set);
+  hash_images(set);
   if (trained != nullptr) {
     set.vocabulary = trained->vocabulary;
     set.mean = trained->mean;
     set.stddev = trained->stddev;
     return set;
   }
+  if (std::string text = copies_text(set, "images"); !text.empty()) set.warn(std::move(text));
   if (set.pixels.defined()) measure_pixels(set);
   learn_words(set, config.min_count);
   return set;

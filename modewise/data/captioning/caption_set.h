@@ -31,6 +31,7 @@ struct CaptionSet {
   at::Tensor features;                           // [N, h, w, F] float32; undefined with pixels
   at::Tensor mean, stddev;         // [3] of the training pixels in [0, 1]; undefined with features
   Vocabulary vocabulary;           // of the training captions
+  std::vector<uint64_t> contents;  // hash of each image
   std::vector<std::string> notes;  // messages; the first `warnings` of them are warnings
   size_t warnings = 0;
 

@@ -25,6 +25,7 @@ struct CaptionConfig {
   double skip_broken = 0;       // most broken images that are left out, or below 1 their largest fraction
   bool allow_outside = false;   // allows image paths outside the folder
   bool allow_size = false;      // decodes images of any size
+  bool other = false;           // no field: other data than the training's, of which id files may name none
 
   void fields(Fields& f);
 };

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -82,17 +83,33 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// Folders of the splits train, validation, test; empty: no such folder. `others`: all other entries.
+/// Folders of the splits train, validation, test; empty: no such folder. `others`: all other entries. A
+/// folder without folders of classes is a class, if the names are not those of splits.
 std::array<ImagePath, 3> part_folders(const ImagePath& root, std::set<std::string>& others) {
   std::array<ImagePath, 3> parts;
-  for (const std::string& entry : names_within(root)) {
+  const std::vector<std::string> entries = names_within(root);
+  const bool splits = name_splits({entries.begin(), entries.end()});
+  for (const std::string& entry : entries) {
     const std::optional<size_t> split = split_of_name(entry);
-    if (split && parts[*split].empty() && std::filesystem::is_directory(root / entry))
+    if (split && parts[*split].empty() && std::filesystem::is_directory(root / entry) &&
+        (splits || holds_folder(root / entry)))
       parts[*split] = root / entry;
     else
       others.insert(entry);
   }
   return parts;
+}
+
+/// Leaves out validation and test folders of images without classes, such as those of a competition.
+void leave_unlabelled_out(ImageSet& set, std::array<ImagePath, 3>& parts) {
+  for (ImagePath& part : std::span(parts).subspan(1)) {
+    if (part.empty() || holds_folder(part)) continue;
+    set.notes.push_back(
+        fmt::format("{}: left out, because it has no folder of images per class; predict RUN --data {} "
+                    "predicts its images",
+                    part.string(), part.string()));
+    part.clear();
+  }
 }
 
 void add_class_files(ImageSet& set, const std::vector<ClassFolder>& found, const ImagePath& root,
@@ -140,7 +157,7 @@ std::vector<ImagePath> loose_files(ImageSet& set, const ImagePath& root) {
 /// Lists the files of all images without reading them.
 std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool with_test,
                                   LeftOut& left_out) {
-  const ImagePath root = config.path;
+  ImagePath root = config.path;
   std::vector<ImagePath> files;
   if (!config.classes.empty()) files = loose_files(set, root);
   if (!files.empty()) {
@@ -148,8 +165,14 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
     return files;
   }
   std::set<std::string> others;
-  const std::array<ImagePath, 3> parts = part_folders(root, others);
-  if (parts[0].empty()) {
+  std::array<ImagePath, 3> parts = part_folders(root, others);
+  if (!parts[0].empty()) {
+    leave_unlabelled_out(set, parts);
+    if (!others.empty()) set.notes.push_back(left_out_of_splits(config.path, others));
+  }
+  const bool only_train = !parts[0].empty() && parts[1].empty() && parts[2].empty();
+  if (only_train) root = parts[0];
+  if (parts[0].empty() || only_train) {
     const std::vector<ClassFolder> found = class_folders(root, left_out);
     set.classes = names_of(found, config);
     const std::string other = lower_case(ImagePath(left_out.first).extension().string());
@@ -170,7 +193,6 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
     for (const int64_t i : leave_test_out(set)) kept.push_back(files[static_cast<size_t>(i)]);
     return kept;
   }
-  if (!others.empty()) set.notes.push_back(left_out_of_splits(config.path, others));
   const std::array<std::vector<int64_t>*, 3> splits = {&set.train, &set.validation, &set.test};
   for (size_t i = 0; i < (with_test ? 3 : 2); ++i) {
     if (parts[i].empty()) continue;

@@ -11,8 +11,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <functional>
-#include <string_view>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -73,15 +71,18 @@ ImageSet load_images(const ImageConfig& config, bool with_test) {
                                        : read_npz_images(config, with_test);
   set.source = config.path;
   set.pixels = set.pixels.contiguous();
-  name_classes(set, config.classes);
+  if (format != "npz") name_classes(set, config.classes);
   if (!set.split_here && set.validation.empty())
     take_validation(set, config.validation_share, config.split_seed);
   measure_images(set, config);
   const auto bytes = static_cast<size_t>(set.height() * set.width() * set.channels());
-  warn_of_copies(set, [&](size_t i) {
-    return std::hash<std::string_view>()(
-        {reinterpret_cast<const char*>(set.pixels.const_data_ptr<uint8_t>()) + i * bytes, bytes});
-  });
+  const auto* pixels = static_cast<const std::byte*>(set.pixels.const_data_ptr());
+  hash_contents(
+      set,
+      [&](size_t i) {
+        return content_number({pixels + i * bytes, bytes});
+      },
+      config.trained);
   return set;
 }
 

@@ -274,6 +274,11 @@ void scale_by_protocol(SeriesCollection& set, const CollectionConfig& config) {
   for (const int64_t i : set.test) apply_scale(set.samples, i, own);
 }
 
+/// Hashes the samples before they are scaled.
+void hash_values(SeriesCollection& set) {
+  hash_contents(set, [&](size_t i) { return content_number(std::as_bytes(set.samples.values(i))); });
+}
+
 /// Training and test samples need a class.
 void require_classes(const RawSamples& raw) {
   require(raw.unlabelled.empty(), ErrorKind::data,
@@ -328,10 +333,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test,
   if (test) append(set, std::move(*test), "test");
   make_splits(set, config, training_samples, all);
   if (!with_test) set.samples.keep(leave_test_out(set));
-  warn_of_copies(set, [&](size_t i) {
-    const std::span<const std::byte> values = std::as_bytes(set.samples.values(i));
-    return std::hash<std::string_view>()({reinterpret_cast<const char*>(values.data()), values.size()});
-  });
+  hash_values(set);
   const int64_t longest = set.samples.longest();
   set.length = config.length > 0 ? config.length : longest;
   require(longest <= set.length, ErrorKind::data, "{}: the longest sample has {}, data.length = {}",
@@ -370,6 +372,7 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
       "lengths",
       file, set.length, counted(set.length, "step"));
   set.test = set.split("all");
+  hash_values(set);
   scale_samples(set, normalize);
   return set;
 }

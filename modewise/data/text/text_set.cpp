@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -249,6 +248,12 @@ class TextSetBuilder {
   NameIndex classes_, stripped_classes_;  // of set_.classes, as they are and without spaces around them
 };
 
+void hash_texts(TextSet& set) {
+  const auto number = [](std::string_view text) { return content_number(as_bytes(io::strip_spaces(text))); };
+  hash_contents(
+      set, [&](size_t i) { return number(set.first[i]) + (set.pairs() ? 31 * number(set.second[i]) : 0); });
+}
+
 }  // namespace
 
 TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
@@ -278,11 +283,7 @@ TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
   if (with_test && !files.test.empty())
     set.test = files.test == files.validation ? set.validation : builder.add(files.test, Part::test);
   if (with_test && !files.further.empty()) set.further = builder.add(files.further, Part::test);
-  const std::hash<std::string_view> hash;
-  warn_of_copies(set, [&](size_t i) {
-    return hash(io::strip_spaces(set.first[i])) +
-           (set.pairs() ? 31 * hash(io::strip_spaces(set.second[i])) : 0);
-  });
+  hash_texts(set);
   return std::move(set);
 }
 
@@ -298,6 +299,7 @@ TextSet load_texts_for(const std::string& file, const TextDataConfig& config, co
   set.test = builder.add(file, TextSetBuilder::Part::test);
   require(set.pairs() == trained.pairs, ErrorKind::data, "{}: {}, but the run was trained on {}", file,
           set.pairs() ? "pairs of texts" : "single texts", trained.pairs ? "pairs" : "single texts");
+  hash_texts(set);
   return std::move(set);
 }
 

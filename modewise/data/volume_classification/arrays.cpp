@@ -53,27 +53,38 @@ void check_medmnist(VolumeSet& set, const VolumeConfig& config, const MedMnistSe
   fail(ErrorKind::data, "{}; data.counts = \"any\" accepts it", said);
 }
 
+/// Appends the samples of an array with their labels, which a trained model does not need; returns their
+/// number.
+int64_t append_samples(VolumeSet& set, std::map<std::string, io::Array>& arrays, const std::string& images,
+                       const std::string& labels, const VolumeConfig& config) {
+  const bool labelled = !config.trained || arrays.contains(labels);
+  for (const std::string& name : {images, labels})
+    require(arrays.contains(name) || (name == labels && !labelled), ErrorKind::data,
+            "{}: expected the arrays train_images, train_labels, val_images, val_labels, test_images and "
+            "test_labels, {} is missing (there are: {})",
+            config.path, name, array_names(arrays));
+  const int64_t samples =
+      append_volumes(set, std::move(arrays.at(images)), config.channels, config.path + ": " + images);
+  if (labelled)
+    append_labels(set, arrays.at(labels), samples, config.path + ": " + labels);
+  else
+    set.labels.resize(set.volumes.size(), -1);
+  return samples;
+}
+
 VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeConfig& config,
                           bool with_test) {
   VolumeSet set;
-  const auto wanted = std::span(kSplits).first(with_test ? 3 : 2);
-  for (const char* split : wanted)
-    for (const char* kind : {"images", "labels"})
-      require(arrays.contains(fmt::format("{}_{}", split, kind)), ErrorKind::data,
-              "{}: expected the arrays train_images, train_labels, val_images, val_labels, test_images and "
-              "test_labels, {}_{} is missing (there are: {})",
-              config.path, split, kind, array_names(arrays));
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    const std::string images = fmt::format("{}_images", kSplits[i]),
-                      labels = fmt::format("{}_labels", kSplits[i]);
+  for (size_t i = 0; i < (with_test ? 3 : 2); ++i) {
+    const std::string part = fmt::format("{}_", kSplits[i]), images = part + "images",
+                      labels = part + "labels";
+    if (i == 1 && !arrays.contains(images) && !arrays.contains(labels)) continue;
     const int64_t first = set.count();
-    const int64_t samples =
-        append_volumes(set, std::move(arrays.at(images)), config.channels, config.path + ": " + images);
-    append_labels(set, arrays.at(labels), samples, config.path + ": " + labels);
+    const int64_t samples = append_samples(set, arrays, images, labels, config);
     std::vector<int64_t>& list = i == 0 ? set.train : i == 1 ? set.validation : set.test;
     for (int64_t n = 0; n < samples; ++n) {
       list.push_back(first + n);
-      set.names.push_back(std::to_string(n));
+      set.names.push_back(array_sample_name(part, n));
     }
   }
   if (const MedMnistSet* known = find_medmnist(config.path)) check_medmnist(set, config, *known, with_test);
@@ -98,6 +109,27 @@ void take_row_labels(VolumeSet& set, const std::string& path, const VolumeConfig
   take_rows(set, table, table.rows);
 }
 
+/// Warns of an axis that is as short as channels usually are, but is taken as one of the volume.
+void warn_of_channels(VolumeSet& set, const std::vector<int64_t>& shape, const std::string& name) {
+  constexpr int64_t kMostChannels = 4;
+  const auto axes = std::ssize(shape);
+  if (axes < 4) return;
+  const auto alone = [&](size_t at) {  // shorter than all others besides the samples
+    for (size_t i = 1; i < shape.size(); ++i)
+      if ((shape[i] <= kMostChannels) != (i == at)) return false;
+    return true;
+  };
+  const bool first = alone(1), last = axes == 4 && alone(3);
+  if (!first && !last) return;
+  const std::vector<int64_t> size(shape.begin() + 1, shape.end() - (axes > 4 ? 1 : 0));
+  set.warn(fmt::format(
+      "{}: shape [{}] is read as volumes of {} voxels{}; data.channels = \"{}\" takes the axis of {} as "
+      "channels",
+      name, fmt::join(shape, ", "), fmt::join(size, " × "),
+      axes > 4 ? fmt::format(" with {} channels", shape.back()) : "", first ? "first" : "last",
+      first ? shape[1] : shape[3]));
+}
+
 void number_samples(VolumeSet& set) {
   for (int64_t i = 0; i < set.count(); ++i) set.names.push_back(std::to_string(i));
 }
@@ -107,13 +139,14 @@ void number_samples(VolumeSet& set) {
 int64_t append_volumes(VolumeSet& set, io::Array array, const std::string& channels,
                        const std::string& name) {
   const auto axes = static_cast<int64_t>(array.shape.size());
-  const bool last = channels == "last" || (channels == "auto" && axes >= 5);
-  require(axes - (last ? 1 : 0) >= 3 && array.size() > 0, ErrorKind::data,
+  const bool first = channels == "first", last = channels == "last" || (channels == "auto" && axes >= 5);
+  require(axes - (first || last ? 1 : 0) >= 3 && array.size() > 0, ErrorKind::data,
           "{}: expected volumes [samples, x, y, z] or [samples, x, y, z, channels], got shape [{}]", name,
           fmt::join(array.shape, ", "));
+  if (channels == "auto" && set.volumes.empty()) warn_of_channels(set, array.shape, name);
   const int64_t samples = array.shape[0];
   const at::Tensor all = owning_tensor(std::move(array));
-  const at::Tensor stored = last ? all : all.unsqueeze(-1);
+  const at::Tensor stored = first ? all.movedim(1, -1) : last ? all : all.unsqueeze(-1);
   if (!set.volumes.empty())
     require(stored.dim() - 2 == set.modes() && stored.size(-1) == set.channels() &&
                 stored.scalar_type() == set.volumes.front().scalar_type(),
@@ -130,13 +163,11 @@ VolumeSet read_npz_volumes(const VolumeConfig& config, bool with_test) {
   std::map<std::string, io::Array> arrays =
       with_test ? io::read_npz(config.path) : io::read_npz_without(config.path, of_test);
   const std::string labels = config.labels.empty() ? "labels" : config.labels;
-  const bool plain = arrays.contains(config.images) && arrays.contains(labels);
+  const bool plain = arrays.contains(config.images) && (config.trained || arrays.contains(labels));
   if (config.format == "medmnist" || !plain || arrays.contains("train_images"))
     return read_six_arrays(std::move(arrays), config, with_test);
   VolumeSet set;
-  const int64_t samples = append_volumes(set, std::move(arrays.at(config.images)), config.channels,
-                                         config.path + ": " + config.images);
-  append_labels(set, arrays.at(labels), samples, config.path + ": " + labels);
+  append_samples(set, arrays, config.images, labels, config);
   number_samples(set);
   return set;
 }
@@ -149,9 +180,12 @@ VolumeSet read_npy_volumes(const VolumeConfig& config) {
     labels = fs::path(config.path);
     labels.replace_filename(labels.stem().string() + "_labels.npy");
   }
-  require(fs::exists(labels), ErrorKind::no_input, "{}: there is no label file {}; set --labels FILE",
-          config.path, labels.string());
-  if (!label_table_of(config).empty())
+  const bool labelled = !config.trained || fs::exists(labels);
+  require(!labelled || fs::exists(labels), ErrorKind::no_input,
+          "{}: there is no label file {}; set --labels FILE", config.path, labels.string());
+  if (!labelled)
+    set.labels.resize(set.volumes.size(), -1);
+  else if (!label_table_of(config).empty())
     take_row_labels(set, labels.string(), config, samples);
   else
     append_labels(set, io::read_npy(labels.string()), samples, labels.string());

@@ -16,8 +16,9 @@ void VolumeConfig::fields(Fields& f) {
         {.is_path = [](const std::string& text) {
           return text.find('/') != std::string::npos || text.ends_with(".csv") || text.ends_with(".npy");
         }});
-  f.add("channels", channels, "whether the last axis is channels; auto: if there are 3 axes before it",
-        {.one_of = {"auto", "none", "last"}});
+  f.add("channels", channels,
+        "channel axis: none, first (after the samples) or last; auto: the last if there are 3 axes before it",
+        {.one_of = {"auto", "none", "first", "last"}});
   f.add("file_column", file_column, "file column of the CSV; empty: detected");
   f.add("label_column", label_column, "label column of the CSV; empty: detected");
   f.add("split_column", split_column, "split column of the CSV (train, validation or test); empty: detected");
@@ -30,7 +31,11 @@ void VolumeConfig::fields(Fields& f) {
         {.one_of = {"strict", "any"}});
   f.add("split_ratios", split_ratios, "fractions of training, validation and test for data without a split",
         {.min = 0, .max = 1});
-  f.add("split_seed", split_seed, "seed of the split by split_ratios", {.min = 0, .max = kAnyInteger});
+  f.add("validation_share", validation_share,
+        "fraction of each class's training volumes used for validation if the data has no validation split",
+        {.min = 0, .max = 0.9});
+  f.add("split_seed", split_seed, "seed of the splits by split_ratios and validation_share",
+        {.min = 0, .max = kAnyInteger});
   f.add("validation_seed", validation_seed,
         "seed that redraws the validation split from training and validation volumes, with equal class "
         "counts; 0: unchanged",

@@ -14,13 +14,14 @@ struct VolumeConfig {
   std::string format = "auto";                          // auto, medmnist, npz, npy, nifti
   std::string images = "images";                        // image array of an NPZ without MedMNIST's arrays
   std::string labels;                                   // label array, NPY or CSV
-  std::string channels = "auto";                        // channel axis of the images: auto, none, last
+  std::string channels = "auto";                        // channel axis of the images: auto, none, first, last
   std::string file_column, label_column, split_column;  // columns of the CSV; "": detected by name
   std::string group_column;                             // groups that stay in one split; "none": none
   std::vector<std::string> classes;                     // names, in the order of the labels
   std::string counts = "strict";                        // sample counts of MedMNIST's sets: strict, any
 
   std::vector<double> split_ratios = {0.7, 0.1, 0.2};  // stratified by class, for volumes without a split
+  double validation_share = 0.1;  // of each class's training volumes, without a validation split
   int64_t split_seed = 1;
   int64_t validation_seed = 0;  // redraws the validation split; 0: unchanged
 
@@ -35,7 +36,9 @@ struct VolumeConfig {
   std::vector<double> missing_values;  // values of missing voxels, such as -2048 outside the field of view
   std::string intensity = "auto";      // auto, unit, range, volume, none
   std::vector<double> intensity_range = {0, 1};  // of "range": mapped to 0 and 1, clipped
-  double trained_unit = 0;  // no field: divisor of "unit" in the run's training; 0: by the dtype
+  bool trained = false;             // no field: the classes are a run's, and volumes need no label
+  bool classes_are_labels = false;  // no field: classes that are numbers are the labels of arrays
+  double trained_unit = 0;          // no field: divisor of "unit" in the run's training; 0: by the dtype
 
   void fields(Fields& f);
 };

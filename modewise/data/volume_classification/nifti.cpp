@@ -134,10 +134,11 @@ at::Tensor narrowed(const std::vector<float>& values) {
 /// Reads a volume, [x, y, z, channels], narrowed; axes beyond the third are channels. `max_unpacked`: limit
 /// of a compressed file.
 at::Tensor read_one(const std::string& path, const VolumeConfig& config, int64_t max_unpacked,
-                    VolumeFills& fills) {
+                    VolumeFills& fills, VoxelSizes& voxels) {
   const auto axes = config.orientation == "RAS" ? io::NiftiAxes::ras : io::NiftiAxes::stored;
   const io::NiftiVolume volume = io::read_nifti(path, axes, max_unpacked);
   fills.see(volume.values, path);
+  if (config.spacing == 0) voxels.add(volume.spacing);
   std::vector<int64_t> shape(volume.shape.begin(), volume.shape.begin() + 3);
   shape.push_back(-1);
   const at::Tensor stored = narrowed(volume.values).view(shape);
@@ -255,7 +256,7 @@ void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<co
     at::Tensor volume;
     if (!unread.contains(i)) {
       out[static_cast<size_t>(i)] =
-          !broken.read([&] { volume = read_one(file, config, limit - stored, fills); });
+          !broken.read([&] { volume = read_one(file, config, limit - stored, fills, set.voxels); });
       if (out[static_cast<size_t>(i)]) continue;
       const int64_t found = volume.size(-1);
       require(channels < 0 || found == channels, ErrorKind::data,
@@ -269,6 +270,9 @@ void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<co
   set.volumes = std::move(volumes);
   for (std::string& warning : broken.warnings()) set.warn(std::move(warning));
   fills.warn(set);
+  if (VoxelSizes{set.voxels.smallest, set.voxels.smallest}.exclude(set.voxels))
+    set.notes.push_back(fmt::format("{}: voxels of {}; data.spacing resamples volumes to one voxel size",
+                                    config.path, set.voxels.text()));
 }
 
 /// Names by which results tell samples apart: file names, with their folders if these are not unique.

@@ -176,6 +176,29 @@ void resample(VolumeSet& set, const VolumeConfig& config) {
 
 }  // namespace
 
+void VoxelSizes::add(std::span<const double> sizes) {
+  if (smallest.empty()) smallest = largest = {sizes.begin(), sizes.end()};
+  for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    smallest[axis] = std::min(smallest[axis], sizes[axis]);
+    largest[axis] = std::max(largest[axis], sizes[axis]);
+  }
+}
+
+bool VoxelSizes::exclude(const VoxelSizes& other) const {
+  constexpr double kRounding = 1.01;
+  if (smallest.empty() || other.smallest.empty()) return false;
+  for (size_t axis = 0; axis < smallest.size(); ++axis)
+    if (other.smallest[axis] * kRounding < smallest[axis] || other.largest[axis] > kRounding * largest[axis])
+      return true;
+  return false;
+}
+
+std::string VoxelSizes::text() const {
+  const std::string low = fmt::format("{:.3g}", fmt::join(smallest, " × ")),
+                    high = fmt::format("{:.3g}", fmt::join(largest, " × "));
+  return low == high ? low + " mm" : low + " to " + high + " mm";
+}
+
 std::vector<int64_t> VolumeSet::size() const {
   std::vector<int64_t> out(static_cast<size_t>(modes()), 1);
   for (const at::Tensor& volume : volumes)
@@ -252,10 +275,12 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
   set.source = config.path;
   if (!with_test) leave_test_out(set, set.volumes);
   require(!set.volumes.empty(), ErrorKind::data, "{}: expected volumes, found none", set.source);
-  name_classes(set, config.classes);
+  name_classes(set, config.classes, config.classes_are_labels);
   if (set.train.empty() && set.validation.empty() && set.test.empty()) {
     split_by_class(set, config.split_ratios, config.split_seed);
     if (!with_test) leave_test_out(set, set.volumes);
+  } else if (set.drawn.empty() && !set.train.empty() && set.validation.empty()) {
+    take_validation(set, config.validation_share, config.split_seed);
   }
   if (config.validation_seed > 0) deal_validation(set, config.validation_seed);
   if (format != "nifti") {
@@ -265,6 +290,13 @@ VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
     fills.warn(set);
   }
   resample(set, config);
+  hash_contents(
+      set,
+      [&](size_t i) {
+        const at::Tensor whole = set.volumes[i].contiguous();
+        return content_number({static_cast<const std::byte*>(whole.const_data_ptr()), whole.nbytes()});
+      },
+      config.trained);
   mark_missing(set, config.missing_values);
   scale_intensity(set, config);
   return set;

@@ -20,6 +20,17 @@ struct VolumeScale {
   bool clip = false;           // to 0 … 1
 };
 
+/// Smallest and largest voxel sizes in mm along each axis; empty: none is known.
+struct VoxelSizes {
+  std::vector<double> smallest, largest;
+
+  void add(std::span<const double> sizes);
+  /// Whether sizes of `other` are outside of these by more than a rounding.
+  bool exclude(const VoxelSizes& other) const;
+  /// "1 × 1 × 1 to 1 × 1 × 5 mm".
+  std::string text() const;
+};
+
 struct VolumeSet : LabelledSamples {
   VolumeSet() : LabelledSamples("volume", "volumes") {}
 
@@ -29,6 +40,7 @@ struct VolumeSet : LabelledSamples {
   std::vector<VolumeScale> scales;  // of each volume
   std::string intensity;            // rule of the scales: unit, range, volume, none
   double unit = 0;                  // divisor of the rule unit
+  VoxelSizes voxels;                // of NIfTI volumes that data.spacing does not resample
   std::string flag;                 // MedMNIST set, "adrenalmnist3d", else ""
 
   int64_t count() const { return static_cast<int64_t>(volumes.size()); }

@@ -80,6 +80,19 @@ std::vector<std::string> npz_names(const std::string& path) {
   return names;
 }
 
+Array npz_header(const std::string& path, const std::string& name) {
+  const MappedFile file(path);
+  for (const ZipMember& member : read_zip_directory(file.bytes(), path)) {
+    if (member.name != name + std::string(kSuffix)) continue;
+    ZipMemberReader reader(member, path);
+    std::vector<std::byte> head(std::min<uint64_t>(member.size, kNpyHeaderLimit));
+    reader.read(head);
+    const NpyHeader header = parse_npy_header(head, path + ": member " + quote_for_message(member.name));
+    return {header.dtype, header.shape, {}};
+  }
+  fail(ErrorKind::data, "{}: there is no array {}", path, name);
+}
+
 std::map<std::string, Array> read_npz(const std::string& path, uint64_t max_bytes) {
   const MappedFile file(path);
   return parse_npz(file.bytes(), path, max_bytes);

@@ -21,6 +21,8 @@ std::map<std::string, Array> parse_npz(std::span<const std::byte> bytes, const s
                                        uint64_t max_bytes = kNpzMaxBytes);
 /// The arrays' names, without reading them.
 std::vector<std::string> npz_names(const std::string& path);
+/// Type and shape of an array, without its elements. Data error if there is none of this name.
+Array npz_header(const std::string& path, const std::string& name);
 std::map<std::string, Array> read_npz(const std::string& path, uint64_t max_bytes = kNpzMaxBytes);
 /// Without the arrays named in `left_out`, whose data is not read.
 std::map<std::string, Array> read_npz_without(const std::string& path, std::span<const std::string> left_out);

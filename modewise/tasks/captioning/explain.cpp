@@ -15,8 +15,7 @@ namespace modewise::tasks {
 Explanation explain_captions(Run& opened, const ExplainOptions& options) {
   const CaptioningRun& run = as<CaptioningRun>(opened);
   const data::CaptionSet& set = run.set;
-  const std::vector<int64_t>& part = set.part(options.split);
-  require(!part.empty(), ErrorKind::data, "{}: there are no {} images", set.source, options.split);
+  const std::vector<int64_t> part = run.samples_of(options.split);
   std::vector<int64_t> samples;
   std::vector<std::vector<int64_t>> words;
   for (const int64_t i : spread_samples(std::ssize(part), options.samples)) {
@@ -40,7 +39,8 @@ Explanation explain_captions(Run& opened, const ExplainOptions& options) {
   e.title = fmt::format("{} on {}", model_title(run.config), data_title(run.config));
   e.subtitle = "Occlusion of a captioner";
   e.facts = {{"run", run.folder().path().string()},
-             {"samples", fmt::format("{} images of the {} split", samples.size(), options.split)}};
+             {"samples", fmt::format("{} images{}", samples.size(),
+                                     run.whole() ? "" : fmt::format(" of the {} split", options.split))}};
   e.mode_names = {"row", "column"};
   for (size_t axis = 0; axis < axes.size(); ++axis)
     e.influences.push_back(influence_of(

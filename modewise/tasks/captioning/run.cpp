@@ -4,7 +4,10 @@
 #include <ATen/ops/tensor.h>
 #include <spdlog/spdlog.h>
 
+#include <numeric>
+
 #include "modewise/core/aliases.h"
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/models/captioning/cost.h"
@@ -32,6 +35,20 @@ std::vector<int64_t> evaluated_training(const data::CaptionSet& set, int64_t max
   return samples;
 }
 
+/// Warns of training captions that are longer than the model's.
+void warn_of_cuts(data::CaptionSet& set, int64_t max_words) {
+  int64_t cut = 0, all = 0;
+  for (const int64_t i : set.train)
+    for (const auto& words : set.images[static_cast<size_t>(i)].words) {
+      ++all;
+      if (std::ssize(words) >= max_words) ++cut;
+    }
+  if (cut > 0)
+    set.warn(fmt::format(
+        "{}: {} of {} training captions have {} or more words, so that their ends are cut (model.max_words)",
+        set.source, cut, all, max_words));
+}
+
 }  // namespace
 
 void CaptioningRun::load(const DataRequest& request) {
@@ -39,25 +56,40 @@ void CaptioningRun::load(const DataRequest& request) {
     require(!config.data.path.empty(), ErrorKind::usage,
             "no captions: give --data captions.json in COCO format, and --images FOLDER");
   }
-  own_ = request.own();
+  const bool own = request.own();
   if (!request.path.empty()) config.data.path = request.path;
   data::CaptionConfig source = config.data;
-  if (!own_) {
-    source.test_path = source.test_ids = source.validation_ids = "";
-    source.split_ratios = {1, 0, 0};
-  }
+  source.other = !own;
+  if (!own) source.test_path.clear();
   const auto read = [&](bool with_test) {
     set = data::load_captions(source, with_test, request.training ? nullptr : &set);
     hash_.clear();
   };
-  if (!request.unchanged)
+  bool same = own && !request.unchanged;
+  if (same)
     read(request.with_test);
-  else if (!load_and_compare(*this, request.with_test, read))
-    refuse_changed(*this, source.path);
+  else
+    same = load_and_compare(*this, request.with_test, read);
+  if (own && !same) refuse_changed(*this, source.path);
+  whole_ = !same;
+  if (whole_) announce_others(*this, set.source, counted(set.images.size(), "image"), set.contents);
   if (request.training) {
     shape_ = caption_shape(set);
     models::validate(config.model, shape_);
+    warn_of_cuts(set, config.model.max_words);
   }
+}
+
+std::vector<int64_t> CaptioningRun::samples_of(const std::string& split) const {
+  std::vector<int64_t> samples(set.images.size());
+  std::iota(samples.begin(), samples.end(), int64_t{0});
+  if (!whole_) samples = set.part(split);
+  require(!samples.empty(), ErrorKind::data, "{}: there are no {} images", set.source, split);
+  return samples;
+}
+
+void CaptioningRun::keep() const {
+  keep_training_samples(folder(), set.train, set.contents);
 }
 
 std::string CaptioningRun::hash() const {
@@ -155,10 +187,7 @@ EvaluatedCaptions CaptioningRun::caption_samples(std::span<const int64_t> sample
 }
 
 EvaluatedCaptions CaptioningRun::caption_split(const std::string& split) const {
-  if (!own_) return caption_samples(set.train, "all");
-  const std::vector<int64_t>& samples = set.part(split);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} images", set.source, split);
-  return caption_samples(samples, split);
+  return caption_samples(samples_of(split), whole_ ? "all" : split);
 }
 
 std::string CaptioningRun::caption_of(const io::Image& image) const {

@@ -49,6 +49,8 @@ class CaptioningRun final : public Run {
   torch::nn::Module& module() const override { return *model; }
   nn::ModelCost cost() const override;
   std::unique_ptr<train::ModuleTask> task() override;
+  /// Writes the hashes of the training images.
+  void keep() const override;
 
   nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;
   /// Also evaluates some training images, and writes captions.json.
@@ -60,6 +62,9 @@ class CaptioningRun final : public Run {
 
   /// Generates and evaluates captions of images of the set.
   EvaluatedCaptions caption_samples(std::span<const int64_t> samples, const std::string& split) const;
+  /// Images of a split, or all of other samples than the run's own; data error if there are none.
+  std::vector<int64_t> samples_of(const std::string& split) const;
+  bool whole() const { return whole_; }
   /// The same for a split, or for all of other samples than the run's own; data error if it is empty.
   EvaluatedCaptions caption_split(const std::string& split) const;
   /// Caption of a single image.
@@ -73,7 +78,7 @@ class CaptioningRun final : public Run {
  private:
   mutable std::string hash_;  // of the set, computed when it is asked for
   models::CaptionShape shape_;
-  bool own_ = true;  // whether the set is the run's own
+  bool whole_ = false;  // whether the set is other data than the run's own, used without a split
 };
 
 /// data.json of a set.

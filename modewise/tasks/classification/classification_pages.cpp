@@ -113,9 +113,9 @@ Explanation explain_classification(Run& opened, const ExplainOptions& options) {
   Explanation e;
   e.title = fmt::format("{} on {}", run.settings().model, fs::path(run.set().source).filename().string());
   e.subtitle = "Attention and occlusion of a classifier";
-  e.facts = {
-      {"run", run.folder().path().string()},
-      {"samples", fmt::format("{} {} of the {} split", samples.size(), run.set().many, options.split)}};
+  e.facts = {{"run", run.folder().path().string()},
+             {"samples", fmt::format("{} {}{}", samples.size(), run.set().many,
+                                     run.whole() ? "" : fmt::format(" of the {} split", options.split))}};
   e.mode_names = about.modes;
   e.labels.resize(e.mode_names.size());
   for (size_t i = 0; i < std::min<size_t>(samples.size(), static_cast<size_t>(options.singles)); ++i)

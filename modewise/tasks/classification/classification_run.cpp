@@ -102,7 +102,7 @@ std::string ClassificationRun::choice_text() const {
 
 models::ClassifierInput ClassificationRun::spread_input(const std::string& split, int64_t count,
                                                         std::vector<int64_t>& samples) const {
-  const std::vector<int64_t> all = samples_of(set(), split);
+  const std::vector<int64_t> all = samples_of(set(), whole_ ? "all" : split);
   for (const int64_t i : spread_samples(std::ssize(all), count))
     samples.push_back(all[static_cast<size_t>(i)]);
   data::LabelledBatch batch = gather(samples);
@@ -120,9 +120,19 @@ void ClassificationRun::load(const DataRequest& request) {
   else
     same = load_and_compare(*this, request.with_test, read);
   if (own_ && !same) refuse_changed(*this, set().source);
-  whole_ = !same && set().drawn;
-  if (whole_) announce_others(*this, set().source, fmt::format("{} {}", set().labels.size(), set().many));
-  log_notes(set());
+  whole_ = !same && !set().drawn.empty();
+  if (!same) announce_split(whole_ ? "all" : request.split);
+  log_notes(set(), whole_ ? set().drawn : "");
+}
+
+void ClassificationRun::announce_split(const std::string& split) const {
+  std::vector<uint64_t> contents;
+  for (const int64_t i : set().split(split)) contents.push_back(set().contents[static_cast<size_t>(i)]);
+  announce_others(*this, set().source, fmt::format("{} {}", contents.size(), set().many), contents, whole_);
+}
+
+void ClassificationRun::keep() const {
+  keep_training_samples(folder(), set().train, set().contents);
 }
 
 void ClassificationRun::join(const std::function<void(int64_t number, ClassificationRun& member)>& each) {
@@ -199,9 +209,10 @@ Json part_sizes(const data::LabelledSamples& set) {
   return {{"train", set.train.size()}, {"validation", set.validation.size()}, {"test", set.test.size()}};
 }
 
-void log_notes(const data::LabelledSamples& set) {
+void log_notes(const data::LabelledSamples& set, const std::string& left_out) {
   for (size_t i = 0; i < set.notes.size(); ++i)
-    spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
+    if (left_out.empty() || set.notes[i] != left_out)
+      spdlog::log(i < set.warnings ? spdlog::level::warn : spdlog::level::info, "{}", set.notes[i]);
 }
 
 metrics::ScoreTable score_samples(const ClassificationRun& run, std::span<const int64_t> samples) {

@@ -117,6 +117,8 @@ class ClassificationRun : public Run {
 
   void load(const DataRequest& request) override;
   void announce() override;
+  /// Writes the hashes of the training samples.
+  void keep() const override;
   torch::nn::Module& module() const override { return model(); }
   std::unique_ptr<train::ModuleTask> task() override;
   nlohmann::ordered_json evaluate(const std::string& split, bool keep, train::Workers& workers) override;
@@ -126,7 +128,9 @@ class ClassificationRun : public Run {
 
   /// Weights and validation scores of an ensemble in training.
   const metrics::ClassMixture* mixture() const { return mixture_ ? &*mixture_ : nullptr; }
-  /// Batch of evenly spaced samples of a split; `samples` gets their indices.
+  /// Whether the loaded samples are others than the run's own, without a split of their own.
+  bool whole() const { return whole_; }
+  /// Batch of evenly spaced samples of a split, or of whole() data; `samples` gets their indices.
   models::ClassifierInput spread_input(const std::string& split, int64_t count,
                                        std::vector<int64_t>& samples) const;
 
@@ -139,6 +143,9 @@ class ClassificationRun : public Run {
   bool whole_ = false;  // whether they are others, without a split of their own
 
  private:
+  /// Logs that samples of other data are used, with the number of training samples among them.
+  void announce_split(const std::string& split) const;
+
   std::optional<metrics::ClassMixture> mixture_;
 };
 
@@ -206,8 +213,8 @@ class ClassificationRunOf : public ClassificationRun {
 void require_parts(data::LabelledSamples& set, bool with_test);
 /// {"train": …, "validation": …, "test": …}.
 nlohmann::ordered_json part_sizes(const data::LabelledSamples& set);
-/// Logs the notes and warnings of the set.
-void log_notes(const data::LabelledSamples& set);
+/// Logs the notes and warnings of the set, without the note `left_out`.
+void log_notes(const data::LabelledSamples& set, const std::string& left_out = "");
 
 /// Class probabilities of samples, averaged over views, with their labels. Throws
 /// train::EvaluationInterrupted if a stop signal arrives.

@@ -58,6 +58,8 @@ void ImageClassificationRun::load_samples_of(const std::string& path, bool with_
     wanted.size = shape_.size;
     wanted.channels = shape_.channels == 1 ? "grey" : "color";
   }
+  wanted.trained = true;
+  wanted.classes_are_labels = config.data.classes.empty();
   wanted.classes = trained_classes_;
   data::ImageSet set = data::load_images(wanted, with_test);
   require(

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/io/images/image.h"
 #include "modewise/tasks/classification/class_tables.h"
@@ -70,7 +71,9 @@ Result describe_data(const Settings& settings) {
 }
 
 bool owns(const std::filesystem::path& data) {
-  return io::named_as_image(data) || data.filename() == "data_batch_1.bin";
+  return io::named_as_image(data) || data.filename() == "data_batch_1.bin" ||
+         (lower_extension(data) == ".npz" && std::filesystem::is_regular_file(data) &&
+          data::holds_image_arrays(data.string()));
 }
 
 std::vector<Candidate> candidates(const Settings& /*settings*/) {

@@ -109,10 +109,7 @@ Result explain_run(const TaskSpec& task, const ExplainRequest& request, const st
     for (const char* file : kExplanationFiles) prepare_output(folder / file, force);
   const at::NoGradGuard no_grad;
   const std::unique_ptr<Run> run = open_run(task, request.run);
-  DataRequest samples =
-      samples_of(*run, request.data, request.masks, request.options.split, request.masks.empty());
-  samples.with_test |= !request.data.empty();  // the data may be others of the same shape
-  run->load(samples);
+  run->load(samples_of(*run, request.data, request.masks, request.options.split, request.data.empty()));
   const Explanation explanation = task.explain(*run, request.options);
   make_folders(folder);
   remove_stale_temporaries(folder, [](std::string_view name) {

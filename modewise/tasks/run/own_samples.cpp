@@ -1,17 +1,27 @@
 #include "modewise/tasks/run/own_samples.h"
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
+#include "modewise/io/arrays/npy.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/run/test_split.h"
+#include "modewise/train/distributed/workers.h"
 
 namespace modewise::tasks {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kTrainingSamples = "training_samples.npy";
 
 /// "40 training, 12 validation and 20 test samples" of a data.json that counts them, else "".
 std::string counts_of(const Json& data) {
@@ -19,6 +29,21 @@ std::string counts_of(const Json& data) {
   const auto count = [&](const char* split) { return data["samples"].value(split, int64_t{0}); };
   return fmt::format("{} training, {} validation and {} test samples", count("train"), count("validation"),
                      count("test"));
+}
+
+/// How many samples of these `contents` are in the run's list of training samples.
+int64_t trained_count(const train::RunFolder& folder, std::span<const uint64_t> contents) {
+  const std::filesystem::path file = folder.file(kTrainingSamples);
+  if (contents.empty() || !std::filesystem::exists(file)) return 0;
+  const io::Array array = io::read_npy(file.string());
+  require(array.dtype == io::Array::u64 && array.shape.size() == 1, ErrorKind::data,
+          "{}: expected [n] of uint64, got {} [{}]", file.string(), io::dtype_name(array.dtype),
+          fmt::join(array.shape, ", "));
+  std::vector<uint64_t> known(static_cast<size_t>(array.size()));
+  std::memcpy(known.data(), array.bytes.data(), array.bytes.size());
+  std::ranges::sort(known);
+  return std::ranges::count_if(contents,
+                               [&](uint64_t one) { return std::ranges::binary_search(known, one); });
 }
 
 }  // namespace
@@ -47,9 +72,27 @@ void refuse_changed(const Run& run, const std::string& source) {
                                    : fmt::format(": {} then, {} now", then, now));
 }
 
-void announce_others(const Run& run, const std::string& source, const std::string& count) {
-  spdlog::info("{}: {}, which are not the training data of the run ({}): all of them are evaluated", source,
-               count, read_run_data(run.folder()).value("source", std::string()));
+void keep_training_samples(const train::RunFolder& folder, std::span<const int64_t> train,
+                           std::span<const uint64_t> contents) {
+  if (!train::workers().is_rank_zero()) return;
+  io::Array array{io::Array::u64, {std::ssize(train)}, std::vector<std::byte>(train.size_bytes())};
+  for (size_t i = 0; i < train.size(); ++i)
+    std::memcpy(array.bytes.data() + i * sizeof(uint64_t), &contents[static_cast<size_t>(train[i])],
+                sizeof(uint64_t));
+  io::write_npy(folder.file(kTrainingSamples), array);
+}
+
+void announce_others(const Run& run, const std::string& source, const std::string& count,
+                     std::span<const uint64_t> contents, bool all) {
+  const std::string trained = read_run_data(run.folder()).value("source", std::string());
+  const int64_t known = trained_count(run.folder(), contents);
+  const char* used = all ? ": all of them are used, without a split" : "";
+  if (known > 0)
+    spdlog::warn(
+        "{}: {}, of which {} {} in the training split of the run ({}), which makes its results too good{}",
+        source, count, known, is_or_are(known), trained, used);
+  else if (all)
+    spdlog::info("{}: {}, which are not the training data of the run ({}){}", source, count, trained, used);
 }
 
 }  // namespace modewise::tasks

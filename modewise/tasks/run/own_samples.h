@@ -1,7 +1,10 @@
 #pragma once
 // Comparison of loaded samples with those that a run was trained on.
 
+#include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 
 #include "modewise/tasks/run/run.h"
 
@@ -14,7 +17,13 @@ bool load_and_compare(Run& run, bool with_test, const std::function<void(bool wi
 /// Data error: the run's own samples, read from `source`, are others than in its training.
 [[noreturn]] void refuse_changed(const Run& run, const std::string& source);
 
-/// Logs that all of `count` samples of `source`, other data than the run's own, are evaluated.
-void announce_others(const Run& run, const std::string& source, const std::string& count);
+/// Writes the hashes of the contents of the training samples to the run's folder.
+void keep_training_samples(const train::RunFolder& folder, std::span<const int64_t> train,
+                           std::span<const uint64_t> contents);
+
+/// Logs that `all` of `count` samples of `source` ("23 images"), other data than the run's own, are used, and
+/// warns of those that the run was trained on, by their `contents`; a run of an earlier version has no list.
+void announce_others(const Run& run, const std::string& source, const std::string& count,
+                     std::span<const uint64_t> contents = {}, bool all = true);
 
 }  // namespace modewise::tasks

@@ -113,6 +113,7 @@ void TextRun::add_figures(Json& evaluation, const metrics::ClassMetrics& metrics
 }
 
 void TextRun::keep() const {
+  ClassificationRun::keep();
   keep_run_tokenizer(folder(), *reading.tokenizer);
 }
 

@@ -64,6 +64,8 @@ void VolumeClassificationRun::load_samples_of(const std::string& path, bool with
     wanted.labels.clear();
     if (data::label_table_of(wanted).empty()) wanted.split_column = wanted.group_column = "";
   }
+  wanted.trained = true;
+  wanted.classes_are_labels = config.data.classes.empty();
   wanted.classes = trained_classes_;
   if (!trained_intensity_.empty()) wanted.intensity = trained_intensity_;
   wanted.trained_unit = trained_unit_;
@@ -74,13 +76,19 @@ void VolumeClassificationRun::load_samples_of(const std::string& path, bool with
   const std::vector<int64_t> size = set.size();
   for (size_t i = 0; i < size.size(); ++i)
     require(size[i] <= shape_.size[i], ErrorKind::data,
-            "{}: volumes of up to {} voxels, but the run was trained on {} ({}); data.size resamples them",
+            "{}: volumes of up to {} voxels, but the run was trained on {} ({}); a run trained with "
+            "data.size resamples them",
             set.source, fmt::join(size, " × "), fmt::join(shape_.size, " × "), source_);
   require(
       shape_.missing || (size == shape_.size && !set.masked()), ErrorKind::data,
       "{}: volumes with missing voxels or of other sizes than {}, but the run was trained on complete ones "
       "({}), so its model takes no masks",
       set.source, fmt::join(shape_.size, " × "), source_);
+  if (trained_voxels_.exclude(set.voxels))
+    set.warn(
+        fmt::format("{}: voxels of {}, but the run was trained on {} ({}); a run trained with "
+                    "data.spacing resamples them",
+                    set.source, set.voxels.text(), trained_voxels_.text(), source_));
   show(std::move(set));
 }
 
@@ -93,16 +101,23 @@ nlohmann::ordered_json VolumeClassificationRun::describe() const {
           {"flag", set_.flag},           {"classes", set_.classes},
           {"size", set_.size()},         {"channels", set_.channels()},
           {"missing", set_.masked()},    {"intensity", set_.intensity},
-          {"intensity_unit", set_.unit}, {"samples", part_sizes(set_)}};
+          {"intensity_unit", set_.unit}, {"spacing", {set_.voxels.smallest, set_.voxels.largest}},
+          {"samples", part_sizes(set_)}};
 }
 
-void VolumeClassificationRun::restore(const nlohmann::ordered_json& json, const std::string& /*file*/) {
+void VolumeClassificationRun::restore(const nlohmann::ordered_json& json, const std::string& file) {
   source_ = json.at("source").get<std::string>();
   trained_classes_ = json.at("classes").get<std::vector<std::string>>();
   shape_ = {json.at("size").get<std::vector<int64_t>>(), json.at("channels").get<int64_t>(),
             std::ssize(trained_classes_), json.at("missing").get<bool>()};
   trained_intensity_ = json.value("intensity", "");
   trained_unit_ = json.value("intensity_unit", 0.0);
+  if (!json.contains("spacing")) return;
+  trained_voxels_ = {json["spacing"].at(0).get<std::vector<double>>(),
+                     json["spacing"].at(1).get<std::vector<double>>()};
+  const size_t axes = trained_voxels_.smallest.size();
+  require((axes == 0 || axes == 3) && trained_voxels_.largest.size() == axes, ErrorKind::data,
+          "{}: spacing must have the smallest and the largest sizes of three axes", file);
 }
 
 void VolumeClassificationRun::make_model(Purpose purpose) {

@@ -45,6 +45,7 @@ class VolumeClassificationRun final
   std::vector<std::string> trained_classes_;
   std::string trained_intensity_;  // "": unknown, of a run before it was recorded
   double trained_unit_ = 0;
+  data::VoxelSizes trained_voxels_;
 };
 
 }  // namespace modewise::tasks

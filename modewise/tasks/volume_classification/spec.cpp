@@ -7,6 +7,7 @@
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/data/image_classification/images.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_spec.h"
@@ -66,9 +67,9 @@ Result describe_data(const Settings& settings) {
                   set.masked() ? ", some smaller or with missing voxels" : ""));
 }
 
-/// Whether an NPZ has MedMNIST's arrays, or images with labels.
+/// Whether an NPZ has MedMNIST's arrays, or images with labels, and they are not images of two axes.
 bool holds_volumes(const fs::path& file) {
-  if (!fs::is_regular_file(file)) return false;
+  if (!fs::is_regular_file(file) || data::holds_image_arrays(file.string())) return false;
   const std::vector<std::string> names = io::npz_names(file.string());
   const auto has = [&](const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();

@@ -26,10 +26,23 @@ namespace fs = std::filesystem;
 namespace {
 
 // All files that a run may write; its manifest lists them as its own. A trailing * matches any ending.
-constexpr std::array kRunFiles = {
-    "config.toml", "manifest.json",   "data.json",   "metrics.jsonl",        "metrics.json",    "log.txt",
-    "checkpoints", "calibration.npz", "report.html", "predictions.npz",      "test_series.npz", "tokenizer",
-    "model",       "captions.json",   "timing.json", "events.out.tfevents.*"};
+constexpr std::array kRunFiles = {"config.toml",
+                                  "manifest.json",
+                                  "data.json",
+                                  "metrics.jsonl",
+                                  "metrics.json",
+                                  "log.txt",
+                                  "checkpoints",
+                                  "calibration.npz",
+                                  "report.html",
+                                  "predictions.npz",
+                                  "test_series.npz",
+                                  "tokenizer",
+                                  "model",
+                                  "captions.json",
+                                  "timing.json",
+                                  "training_samples.npy",
+                                  "events.out.tfevents.*"};
 // Folder of a search (sweep/search.h), not part of the run: only leftovers of an interrupted start are
 // removed.
 constexpr std::string_view kSearchFolder = "auto";

@@ -248,7 +248,7 @@ TEST_F(Images, OfMedMnistHaveTheNamesOfItsClasses) {
   EXPECT_THAT(classes("octmnist.npz", {"a", "b", "c"}), ElementsAre("a", "b", "c"));
   io::write_npz(scratch_.path("pneumoniamnist.npz"), medmnist_arrays(false), true);
   EXPECT_THAT(refusal(config_of(scratch_.path("pneumoniamnist.npz"))),
-              HasSubstr("label 2 of sample 2 is out of range: there are 2 classes, 0 to 1"));
+              HasSubstr("label 2 of sample train 2 is out of range: there are 2 classes, 0 to 1"));
 }
 
 TEST_F(Images, OfNpzNameTheArrayThatIsWrong) {
@@ -269,7 +269,8 @@ TEST_F(Images, OfNpzNameTheArrayThatIsWrong) {
               HasSubstr("train_labels: expected 4 labels, one for each image, got shape [4, 14]"));
   arrays = medmnist_arrays(false);
   arrays["test_labels"] = label_column({5});
-  EXPECT_THAT(refused(arrays), HasSubstr("label 5 of sample 0 is out of range: there are 3 classes, 0 to 2"));
+  EXPECT_THAT(refused(arrays),
+              HasSubstr("label 5 of sample test 0 is out of range: there are 3 classes, 0 to 2"));
   arrays = medmnist_arrays(false);
   arrays.erase("test_images");
   EXPECT_THAT(refused(arrays), HasSubstr("test_images is missing (there are: test_labels, train_images"));

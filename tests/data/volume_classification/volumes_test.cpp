@@ -68,7 +68,7 @@ TEST_F(Volumes, RefuseLabelsOutOfRangeAndOfAnotherNumber) {
   auto arrays = six_arrays();
   arrays["test_labels"] = labels_of({1, 7, 0});
   EXPECT_THAT(refusal(config_of(write("a.npz", arrays))),
-              HasSubstr("label 7 of sample 1 is out of range: there are 3 classes, 0 to 2"));
+              HasSubstr("label 7 of sample test 1 is out of range: there are 3 classes, 0 to 2"));
   arrays["test_labels"] = labels_of({1, 0});
   EXPECT_THAT(refusal(config_of(write("b.npz", arrays))),
               HasSubstr("expected 3 labels, one for each volume, got shape [2, 1]"));
@@ -270,19 +270,33 @@ TEST_F(Volumes, TakeTheirClassesFromTheTrainingSamples) {
   arrays["test_labels"] = labels_of({1, 0, 0});
   EXPECT_THAT(load_volumes(config_of(write("a.npz", arrays))).classes, ElementsAre("0", "1"));
   arrays["val_labels"] = labels_of({1, 2});
-  EXPECT_THAT(refusal(config_of(write("b.npz", arrays))), HasSubstr("label 2 of sample 1 is out of range"));
+  EXPECT_THAT(refusal(config_of(write("b.npz", arrays))),
+              HasSubstr("label 2 of sample val 1 is out of range"));
   VolumeConfig named = config_of(write("c.npz", arrays));
   named.classes = {"x", "y", "z"};
   EXPECT_EQ(load_volumes(named).classes, named.classes);
-  // Without a split all samples determine the number of classes.
-  std::vector<int64_t> labels = {0, 65535};
-  const auto plain = [&] {
-    return write("d.npz", {{"images", bytes_of({2, 1, 1, 2}, 1)},
-                           {"labels", io::make_array({2}, std::span<const int64_t>(labels))}});
+  // Without a split the labels of all samples are the classes: those that occur.
+  const auto plain = [&](const std::vector<int64_t>& labels) {
+    const auto count = std::ssize(labels);
+    return config_of(write("d.npz", {{"images", bytes_of({count, 1, 1, 2}, 1)},
+                                     {"labels", io::make_array({count}, std::span<const int64_t>(labels))}}));
   };
-  EXPECT_EQ(load_volumes(config_of(plain())).classes.size(), 65536U);
-  labels[1] = 65536;
-  EXPECT_THAT(refusal(config_of(plain())), HasSubstr("label 65536 would make 65537 classes; at most 65536"));
+  const VolumeSet gaps = load_volumes(plain({7, 3, 65536, 3}));
+  EXPECT_THAT(gaps.classes, ElementsAre("3", "7", "65536"));
+  EXPECT_THAT(gaps.labels, ElementsAre(1, 0, 2, 0));
+  VolumeConfig trained = plain({7, 7, 3});
+  trained.trained = trained.classes_are_labels = true;
+  trained.classes = {"3", "7", "9"};
+  EXPECT_THAT(load_volumes(trained).labels, ElementsAre(1, 1, 0));
+  trained.path = plain({5, 3}).path;
+  EXPECT_THAT(refusal(trained),
+              HasSubstr("label 5 of sample 0 is out of range: there are 3 classes, 3, 7, 9"));
+  trained.classes_are_labels = false;  // named by the user: the labels are their numbers
+  trained.path = plain({2, 0}).path;
+  EXPECT_THAT(load_volumes(trained).labels, ElementsAre(2, 0));
+  std::vector<int64_t> many(65537);
+  std::iota(many.begin(), many.end(), 0);
+  EXPECT_THAT(refusal(plain(many)), HasSubstr("65537 classes; at most 65536"));
   for (const double wrong : {-1.0, 1e6 + 1}) {
     const std::vector<double> values = {0, wrong};
     EXPECT_THAT(refusal(config_of(
