@@ -2,10 +2,13 @@
 
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/io/arrays/npz.h"
 
 namespace modewise::data {
 namespace {
@@ -40,6 +43,20 @@ at::ScalarType scalar_type(io::Array::DType dtype) {
 }
 
 }  // namespace
+
+bool are_images(const io::Array& array) {
+  const std::vector<int64_t>& shape = array.shape;
+  return array.dtype == io::Array::u8 &&
+         (shape.size() == 3 || (shape.size() == 4 && (shape[3] == 3 || shape[3] == 1)));
+}
+
+bool holds_image_arrays(const std::string& path) {
+  const std::vector<std::string> names = io::npz_names(path);
+  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
+  const bool parts = has("train_images");
+  return (parts || (has("images") && has("labels"))) &&
+         are_images(io::npz_header(path, parts ? "train_images" : "images"));
+}
 
 at::Tensor owning_tensor(io::Array array) {
   const at::ScalarType type = scalar_type(array.dtype);

@@ -85,11 +85,12 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
                           "augment.stretch 1…4", "augment.flip", "augment.rotate90"));
   EXPECT_THAT(fields_in(VolumeConfig()),
               ElementsAre("path path", "format auto|medmnist|npz|npy|nifti", "images", "labels",
-                          "channels auto|none|last", "file_column", "label_column", "split_column",
+                          "channels auto|none|first|last", "file_column", "label_column", "split_column",
                           "group_column", "classes", "counts strict|any", "split_ratios 0…1",
-                          "split_seed 0…2^63", "validation_seed 0…2^63", "skip_broken 0…inf", "strict",
-                          "allow_size", "orientation RAS|stored", "size 1…4096", "spacing 0…1000",
-                          "missing_values", "intensity auto|unit|range|volume|none", "intensity_range"));
+                          "validation_share 0…0.9", "split_seed 0…2^63", "validation_seed 0…2^63",
+                          "skip_broken 0…inf", "strict", "allow_size", "orientation RAS|stored",
+                          "size 1…4096", "spacing 0…1000", "missing_values",
+                          "intensity auto|unit|range|volume|none", "intensity_range"));
   EXPECT_THAT(
       fields_in(AugmentConfig()),
       ElementsAre("flip_axes 0…15", "rotate90_axes 0…2", "shift 0…1024", "rotate -1…180", "scale 0…0.9",

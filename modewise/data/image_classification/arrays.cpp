@@ -5,7 +5,6 @@
 #include <ATen/ops/tensor.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 
@@ -24,12 +23,6 @@ std::string names_of(const NamedArrays& arrays) {
   std::vector<std::string> names;
   for (const auto& [name, array] : arrays) names.push_back(name);
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
-}
-
-bool are_images(const io::Array& array) {
-  const std::vector<int64_t>& shape = array.shape;
-  return array.dtype == io::Array::u8 &&
-         (shape.size() == 3 || (shape.size() == 4 && (shape[3] == 3 || shape[3] == 1)));
 }
 
 /// The images of `array`, [n, h, w, c].
@@ -70,15 +63,6 @@ void add_part(ImageSet& set, std::vector<at::Tensor>& parts, NamedArrays& arrays
 }
 
 }  // namespace
-
-bool holds_image_arrays(const std::string& path) {
-  const std::vector<std::string> names = io::npz_names(path);
-  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
-  const bool parts = has("train_images");
-  return (parts || (has("images") && has("labels"))) &&
-         (!medmnist_classes(path).empty() ||
-          are_images(io::npz_header(path, parts ? "train_images" : "images")));
-}
 
 ImageSet read_npz_images(const ImageConfig& config, bool with_test) {
   static const std::array<std::string, 2> of_test = {"test_images", "test_labels"};

@@ -25,10 +25,6 @@ struct ImageSet : LabelledSamples {
   int64_t channels() const { return pixels.size(3); }
 };
 
-/// Whether an NPZ has images: bytes [n, h, w], [n, h, w, 1] or [n, h, w, 3], or a 2D set of MedMNIST by its
-/// name.
-bool holds_image_arrays(const std::string& path);
-
 /// Loads the images of `config`; each file is decoded once. Data errors: files that are not images or broken,
 /// different sizes without data.size, labels out of range, no image. Without `with_test` the set has no test
 /// images and none is read (only the labels, if data.split_ratios select them).

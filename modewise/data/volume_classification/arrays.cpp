@@ -111,12 +111,12 @@ void take_row_labels(VolumeSet& set, const std::string& path, const VolumeConfig
 
 /// Warns of an axis that is as short as channels usually are, but is taken as one of the volume.
 void warn_of_channels(VolumeSet& set, const std::vector<int64_t>& shape, const std::string& name) {
-  constexpr int64_t kMostChannels = 4;
+  constexpr int64_t kMaxChannels = 4;
   const auto axes = std::ssize(shape);
   if (axes < 4) return;
   const auto alone = [&](size_t at) {  // shorter than all others besides the samples
     for (size_t i = 1; i < shape.size(); ++i)
-      if ((shape[i] <= kMostChannels) != (i == at)) return false;
+      if ((shape[i] <= kMaxChannels) != (i == at)) return false;
     return true;
   };
   const bool first = alone(1), last = axes == 4 && alone(3);

@@ -6,6 +6,7 @@
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/data/array_tensor.h"
 #include "modewise/io/images/image.h"
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_spec.h"

@@ -7,7 +7,7 @@
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
-#include "modewise/data/image_classification/images.h"
+#include "modewise/data/array_tensor.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/classification/class_tables.h"
 #include "modewise/tasks/classification/classification_spec.h"

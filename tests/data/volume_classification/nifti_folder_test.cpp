@@ -99,7 +99,8 @@ TEST_F(Volumes, OfFoldersHaveTheirNamesAsClasses) {
   EXPECT_THAT(set.labels, ElementsAre(0, 0, 1, 1));
   EXPECT_THAT(set.names, ElementsAre("ill/a", "ill/b", "well/a", "well/deep/b"));
   EXPECT_THAT(set.notes,
-              ElementsAre(scratch_.path("scans") + ": classes from folder names: ill, well", testing::_));
+              ElementsAre(HasSubstr("2 of the 2 test volumes are identical to"),
+                          scratch_.path("scans") + ": classes from folder names: ill, well", testing::_));
   // Classes of a run that are not folder names.
   config.classes = {"ill", "unsure"};
   EXPECT_THAT(load_volumes(config).labels, ElementsAre(-1, -1, -1, -1));
@@ -257,8 +258,10 @@ TEST_F(Volumes, OfPatientsWithEqualFileNamesAreDistinguished) {
   EXPECT_THAT(set.groups, ElementsAre("A", "B", "C"));
   EXPECT_THAT(set.notes,
               ElementsAre(fmt::format("1 row of {0}/labels.csv without a file in {0}, skipped: p4/ct.nii",
-                                      scratch_.path("scans"))));
-  EXPECT_EQ(set.warnings, 1U);
+                                      scratch_.path("scans")),
+                          HasSubstr("1 of the 1 test volumes is identical to"),
+                          HasSubstr("0 of 2 training groups moved to validation")));
+  EXPECT_EQ(set.warnings, 2U);
   VolumeConfig strict = config_of(scratch_.path("scans"));
   strict.strict = true;
   EXPECT_EQ(refusal(strict),

@@ -195,7 +195,7 @@ TEST_F(Volumes, OfALargerSizeThanTheBatchAreRefused) {
                      [&] {
                        gather_volumes(set, samples, {3, 4, 4});
                      }),
-            set.source + ": volume 0 has 5 voxels along axis 2, more than the maximum of 4");
+            set.source + ": volume train 0 has 5 voxels along axis 2, more than the maximum of 4");
 }
 
 }  // namespace
