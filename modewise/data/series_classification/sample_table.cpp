@@ -16,6 +16,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/label_cells.h"
 #include "modewise/data/number_marks.h"
+#include "modewise/data/series_classification/long_table.h"
 #include "modewise/data/series_classification/sources.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
@@ -101,9 +102,14 @@ std::optional<io::NumberCells> column_numbers(const io::CsvColumn& column, char 
   return numbers;
 }
 
+constexpr const char *kNamesClass = "data.label names the class column",
+                     *kFirstIsClass =
+                         "without a header the first column is the class: leave its cells empty for samples "
+                         "without one, or add a header";
+
 /// Numbers that are classes: integers, or few different ones.
-void require_class_numbers(const io::NumberCells& numbers, const std::string& path,
-                           const std::string& column) {
+void require_class_numbers(const io::NumberCells& numbers, const std::string& path, const std::string& column,
+                           const char* advice = kNamesClass) {
   constexpr size_t kFew = 10;
   std::set<double> different;
   bool integers = true;
@@ -115,8 +121,8 @@ void require_class_numbers(const io::NumberCells& numbers, const std::string& pa
   require(
       integers || different.size() <= kFew || different.size() <= numbers.size() / 2, ErrorKind::data,
       "{}: column '{}' must hold classes, but most of its {} numbers are different, such as {}: targets of "
-      "regression; data.label names the class column",
-      path, column, numbers.size(), *different.begin());
+      "regression; {}",
+      path, column, numbers.size(), *different.begin(), advice);
 }
 
 SampleTable numbers_of(const std::string& path) {
@@ -152,6 +158,7 @@ class ColumnChoice {
     for (const io::CsvColumn& column : table.columns) names_.push_back(column.name);
     classes = class_column();
     if (wanted.finds_index()) {
+      refuse_long_table();
       find_index();
     } else if (wanted.index != std::vector<std::string>{"none"}) {
       for (const std::string& name : wanted.index)
@@ -195,6 +202,17 @@ class ColumnChoice {
       found = &column;
     }
     return found;
+  }
+
+  /// Data error for a table with one row per step.
+  void refuse_long_table() const {
+    const auto found = find_long_table(table_, classes);
+    require(
+        !found, ErrorKind::data,
+        "{0}: looks like a long table: the ids of column '{1}' repeat, and '{2}' rises within each id, but "
+        "each row is read as one sample; pivot it to one row per sample with a column per step, or write a "
+        ".ts file; data.index={1},{2} reads each row as a sample",
+        path_, found ? found->ids->name : "", found ? found->steps->name : "");
   }
 
   /// Whether the cells are all different, none missing, and names or integers.
@@ -269,9 +287,10 @@ class ColumnChoice {
   std::vector<std::string> names_;
 };
 
-void set_classes(SampleTable& table, const io::CsvColumn& column, char decimal, const std::string& path) {
+void set_classes(SampleTable& table, const io::CsvColumn& column, char decimal, const std::string& path,
+                 const char* advice) {
   if (const auto numbers = column_numbers(column, decimal))
-    require_class_numbers(*numbers, path, column.name);
+    require_class_numbers(*numbers, path, column.name, advice);
   const ClassNames names(column.texts, decimal);
   set_labels(table, [&](size_t row) { return names.of(column.texts[row]); });
 }
@@ -367,7 +386,9 @@ SampleTable columns_of(const std::string& path, const SampleColumns& wanted, boo
   table.form.decimal = csv.decimal_proven ? std::string(1, csv.decimal) : like.decimal;
   const ColumnChoice choice(csv, path, wanted, training, like.steps);
   table.rows = csv.rows;
-  if (choice.classes != nullptr) set_classes(table, *choice.classes, csv.decimal, path);
+  if (choice.classes != nullptr)
+    set_classes(table, *choice.classes, csv.decimal, path,
+                training || csv.had_header ? kNamesClass : kFirstIsClass);
   for (const io::CsvColumn* column : choice.index) {
     table.index.push_back(column->name);
     if (choice.found_index)

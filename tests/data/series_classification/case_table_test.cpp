@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
 
 #include "modewise/data/series_classification/sources.h"
 #include "tests/data/scratch.h"
@@ -177,6 +178,46 @@ TEST_F(SampleTable, AsksWhereAColumnMayBeAnIndex) {
       refused("a.csv", targets),
       "a.csv: column 'target' must hold classes, but most of its 30 numbers are different, such as 0.125: "
       "targets of regression; data.label names the class column");
+}
+
+/// 5 samples of 10 steps, a row per step.
+std::string long_table(const std::string& head, const std::function<std::string(int, int)>& cells) {
+  std::string text = head + "\n";
+  for (int sample = 0; sample < 5; ++sample)
+    for (int step = 0; step < 10; ++step)
+      text += fmt::format("{},.{}5,{}\n", cells(sample, step), (step * 7 + sample) % 10,
+                          sample % 2 == 0 ? "up" : "down");
+  return text;
+}
+
+TEST_F(SampleTable, RefusesALongTable) {
+  const auto numbers = [](int sample, int step) { return fmt::format("{},{}", sample, step); };
+  for (const auto& [id, time, cells] :
+       {std::tuple<const char*, const char*, std::function<std::string(int, int)>>{"subject_x", "t", numbers},
+        {"id", "time", numbers},
+        {"case_id", "step", [](int sample, int step) { return fmt::format("s{},{}.5", sample, step); }},
+        {"who", "when",
+         [](int sample, int step) { return fmt::format("s{},2020-01-{:02}", sample, step + 1); }}})
+    EXPECT_EQ(
+        refused("a.csv", long_table(fmt::format("{},{},value,label", id, time), cells)),
+        fmt::format("a.csv: looks like a long table: the ids of column '{0}' repeat, and '{1}' rises within "
+                    "each id, but each row is read as one sample; pivot it to one row per sample with a "
+                    "column per step, or write a .ts file; data.index={0},{1} reads each row as a sample",
+                    id, time));
+  const std::string text = long_table("id,time,value,label", numbers);
+  EXPECT_EQ(read("a.csv", text, {"auto", {"id", "time"}}).samples.size(), 50U);
+  const auto shuffled = [](int sample, int step) { return fmt::format("{},{}", sample, step * 7 % 10); };
+  EXPECT_EQ(read("a.csv", long_table("a,b,value,label", shuffled)).samples.size(), 50U) << "nothing rises";
+}
+
+TEST_F(SampleTable, NewSamplesWithoutAHeaderHaveAClassColumn) {
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += fmt::format("{0}.5,0.{0},{0}.125\n", i);
+  const std::string message = error_of(ErrorKind::data, [&] {
+    read("a.csv", text, {"auto", {"auto"}, "no"}, false);
+  });
+  EXPECT_THAT(message,
+              testing::HasSubstr("without a header the first column is the class: leave its cells empty"));
 }
 
 TEST_F(SampleTable, ReadsClassesAsTexts) {
