@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/language_modeling/passkey.h"
@@ -23,7 +24,8 @@ void show_data(const Program& program, const ShowDataOptions& options) {
   ConfigOptions config = options.config;
   if (!options.file.empty()) config.data = options.file;
   require(!tasks::is_run_config(config.data + "/config.toml"), ErrorKind::usage,
-          "{0} is a run, not data: modewise config show --run {0} lists its settings", config.data);
+          "{0} is a run, not data: modewise config show --run {1} lists its settings", config.data,
+          command_word(config.data));
   const tasks::TaskSpec& kind =
       options.task == "auto" ? tasks::task_of_data(config.data) : tasks::task_named(options.task);
   program.print(kind.describe_data({config.config, config.all_assignments()}));

@@ -6,6 +6,7 @@
 #include "modewise/analysis/head_spectra.h"
 #include "modewise/analysis/stable_rank.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/progress.h"
 #include "modewise/tasks/registry.h"
 #include "modewise/tasks/run/run_documents.h"
@@ -23,9 +24,9 @@ tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
           options.input);
   const tasks::TaskSpec& kind = tasks::task_of_run(options.input);
   require(kind.attention != nullptr, ErrorKind::usage,
-          "{0} is of the task '{1}': modewise explain {0} writes its attention matrices to explain.npz, "
+          "{0} is of the task '{1}': modewise explain {2} writes its attention matrices to explain.npz, "
           "whose arrays decompose reads with --member",
-          options.input, kind.name);
+          options.input, kind.name, command_word(options.input));
   tasks::AttentionRequest request = options.attention;
   request.run = options.input;
   request.modes = options.modes;

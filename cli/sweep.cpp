@@ -5,6 +5,7 @@
 #include "cli/sweep_launch.h"
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/stop_signal.h"
@@ -38,7 +39,8 @@ std::vector<std::string> same_arguments(const SweepCommandOptions& options) {
 void run(const Program& program, const SweepCommandOptions& options) {
   install_stop_handlers();
   require(options.launch.launcher != "ray", ErrorKind::usage,
-          "--launcher ray needs Python: python -m modewise sweep {} --launcher ray", options.file);
+          "--launcher ray needs Python: python -m modewise sweep {} --launcher ray",
+          command_word(options.file));
   const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
   const sweep::SweepOptions sweep_options = options.launch.of(program, "runs/sweep-" + plan.name);
   if (options.launch.dry_run) return list_runs(program, plan, sweep_options);

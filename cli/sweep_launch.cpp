@@ -1,11 +1,11 @@
 #include "cli/sweep_launch.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/sweep/slurm_job.h"
 #include "modewise/tasks/registry.h"
 
@@ -13,15 +13,6 @@ namespace modewise::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// An argument quoted for a shell.
-std::string pasted(const std::string& argument) {
-  const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_@%+=:,./-").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  return plain ? argument : sweep::bash_word(argument);
-}
 
 /// Throws the errors of a run's settings, with its name.
 void check_settings(const sweep::SweepPlan& plan, const sweep::SweepRun& run) {
@@ -94,7 +85,7 @@ void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep
                                                      options.threads, false);
     json.push_back({{"name", run.name}, {"arguments", arguments}});
     text += "modewise";
-    for (const std::string& argument : arguments) text += " " + pasted(argument);
+    for (const std::string& argument : arguments) text += " " + command_word(argument);
     text += "\n";
   }
   program.print(tasks::Result(std::move(json), std::move(text)));

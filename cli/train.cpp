@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/sweep/search.h"
 #include "modewise/tasks/registry.h"
@@ -152,9 +153,11 @@ void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptio
   }
   const tasks::Result result = tasks::run_training(kind, request);
   program.print(result);
-  if (result.json.contains("run"))
-    spdlog::info("next: {} {}", kind.predict_with.empty() ? "modewise predict" : kind.predict_with,
-                 result.json["run"].get<std::string>());
+  if (result.json.contains("run")) {
+    const char* future = result.json.value("needs_future", false) ? " --future FILE" : "";
+    spdlog::info("next: {} {}{}", kind.predict_with.empty() ? "modewise predict" : kind.predict_with,
+                 command_word(result.json["run"].get<std::string>()), future);
+  }
 }
 
 void add_run_options(CLI::App& command, TrainOptions& options) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "modewise/core/utf8.h"
 
@@ -73,6 +74,31 @@ std::string quote_for_message(std::string_view text, size_t limit) {
   size_t at = 0;
   while (at < text.size() && at < limit) at += std::max<size_t>(utf8_length(text.substr(at)), 1);
   return "'" + escape_text(text.substr(0, at)) + (at < text.size() ? "…'" : "'");
+}
+
+std::string shell_word(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+std::string bash_word(const std::string& text) {
+  if (escape_text(text) == text) return shell_word(text);
+  std::string out = "$'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x20 && byte < 0x7F && c != '\'' && c != '\\';
+    out += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return out + "'";
+}
+
+std::string command_word(const std::string& text) {
+  const bool plain = !text.empty() && std::ranges::all_of(text, [](const char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
+  });
+  return plain ? text : bash_word(text);
 }
 
 }  // namespace modewise

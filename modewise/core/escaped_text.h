@@ -27,4 +27,11 @@ std::string escape_json_text(std::string_view json);
 /// At most `limit` bytes of `text` in quotes for an error message, escaped, cut between characters.
 std::string quote_for_message(std::string_view text, size_t limit = 40);
 
+/// `text` quoted as one word of a POSIX shell.
+std::string shell_word(const std::string& text);
+/// `text` quoted as one word of bash without unsafe characters: 'a b', or $'a\x0ab'.
+std::string bash_word(const std::string& text);
+/// bash_word of a text that must be quoted, in commands that a message suggests; other texts as they are.
+std::string command_word(const std::string& text);
+
 }  // namespace modewise

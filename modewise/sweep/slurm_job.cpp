@@ -39,23 +39,6 @@ std::string without_patterns(const std::string& path) {
 
 }  // namespace
 
-std::string shell_word(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
-}
-
-std::string bash_word(const std::string& text) {
-  if (escape_text(text) == text) return shell_word(text);
-  std::string out = "$'";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = byte >= 0x20 && byte < 0x7F && c != '\'' && c != '\\';
-    out += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
-  }
-  return out + "'";
-}
-
 std::string slurm_script(const SlurmJob& job) {
   require(!job.runs.empty(), ErrorKind::usage, "{} has no unfinished runs to submit", job.name);
   const std::string at_once = job.at_once > 0 ? fmt::format("%{}", job.at_once) : "";

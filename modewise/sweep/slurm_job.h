@@ -26,9 +26,4 @@ std::string slurm_script(const SlurmJob& job);
 /// no_input without sbatch in PATH, general with sbatch's message if it fails; cannot_create, io.
 std::string submit(const SlurmJob& job);
 
-/// `text` quoted as one word of a POSIX shell.
-std::string shell_word(const std::string& text);
-/// `text` quoted as one word of bash without unsafe characters (core/escaped_text.h): 'a b', or $'a\x0ab'.
-std::string bash_word(const std::string& text);
-
 }  // namespace modewise::sweep

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/output_file.h"
 #include "modewise/tasks/run/open_run.h"
@@ -101,9 +102,9 @@ void report_run(const TaskSpec& task, const std::string& path, const std::string
 
 Result explain_run(const TaskSpec& task, const ExplainRequest& request, const std::string& out, bool force) {
   require(task.explain != nullptr, ErrorKind::usage,
-          "{0} is of the task '{1}', which explain does not support: modewise decompose {0} measures its "
+          "{0} is of the task '{1}', which explain does not support: modewise decompose {2} measures its "
           "attention, layer by layer and head by head",
-          request.run, task.name);
+          request.run, task.name, command_word(request.run));
   const fs::path folder = out.empty() ? fs::path(request.run) / "explain" : fs::path(out);
   if (!out.empty())
     for (const char* file : kExplanationFiles) prepare_output(folder / file, force);

@@ -9,6 +9,7 @@
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/name_index.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/run/run_documents.h"
@@ -184,7 +185,7 @@ report::BarChart group_bars(const std::string& title, std::span<const RunGroup> 
 FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path& path) {
   const train::RunFolder folder = train::RunFolder::open(path);
   const std::string advice =
-      fmt::format("resume it with modewise train {} --resume {}", task.command, path.string());
+      fmt::format("resume it with modewise train {} --resume {}", task.command, command_word(path.string()));
   require(std::filesystem::exists(folder.file("metrics.json")), ErrorKind::no_input,
           "{} has not finished (no metrics.json): {}", path.string(), advice);
   FinishedRun finished;

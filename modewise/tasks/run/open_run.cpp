@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/nn/layers/move_module.h"
@@ -43,8 +44,8 @@ std::unique_ptr<Run> open_run(const TaskSpec& task, const std::filesystem::path&
     spdlog::warn(
         "{0} has not finished: its best weights so far are used, and what the end of a training adds, such "
         "as "
-        "calibrated intervals, is missing; modewise train --resume {0} finishes it",
-        path.string());
+        "calibrated intervals, is missing; modewise train --resume {1} finishes it",
+        path.string(), command_word(path.string()));
   run->make_model(Purpose::open);
   train::load_weights(run->module(), folder);
   nn::move_module(run->module(), train::chosen_device());

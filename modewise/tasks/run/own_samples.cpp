@@ -11,6 +11,7 @@
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/io/arrays/npy.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/run/test_split.h"
@@ -64,12 +65,13 @@ bool load_and_compare(Run& run, bool with_test, const std::function<void(bool)>&
 void refuse_changed(const Run& run, const std::string& source) {
   const std::string then = counts_of(read_run_data(run.folder())), now = counts_of(run.describe());
   fail(ErrorKind::data,
-       "{0} has changed since the training of {1}{2}; --data {0} evaluates it as it is now and leaves the "
+       "{0} has changed since the training of {1}{2}; --data {3} evaluates it as it is now and leaves the "
        "results of the run as they are",
        source, run.folder().path().string(),
        then.empty() || now.empty() ? ""
        : then == now               ? fmt::format(": {} then and now, but others", then)
-                                   : fmt::format(": {} then, {} now", then, now));
+                                   : fmt::format(": {} then, {} now", then, now),
+       command_word(source));
 }
 
 void keep_training_samples(const train::RunFolder& folder, std::span<const int64_t> train,

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/parse_json.h"
@@ -31,8 +32,8 @@ const char* evaluated_part(const Json& metrics) {
 
 Json evaluated_metrics(const train::RunFolder& run) {
   require(has_finished(run), ErrorKind::no_input,
-          "{0} has not finished: there are no results yet; modewise train --resume {0} finishes it",
-          run.path().string());
+          "{0} has not finished: there are no results yet; modewise train --resume {1} finishes it",
+          run.path().string(), command_word(run.path().string()));
   return run.read_metrics();
 }
 

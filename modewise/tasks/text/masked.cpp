@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/data/text/token_rows.h"
 #include "modewise/models/text/cost.h"
@@ -243,9 +244,8 @@ void MaskedRun::add_sections(report::HtmlPage& page, const std::string& split) c
 }
 
 Result MaskedRun::predict(const PredictRequest& request) {
-  fail(ErrorKind::usage,
-       "{} is a masked language model: start from it with modewise train text --from {}/model", request.run,
-       request.run);
+  fail(ErrorKind::usage, "{} is a masked language model: start from it with modewise train text --from {}",
+       request.run, command_word(request.run + "/model"));
 }
 
 NamedTexts MaskedRun::shown_texts(const std::string& split, int64_t count) const {

@@ -12,6 +12,7 @@
 #include "modewise/core/build_info.h"
 #include "modewise/core/claims.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/hash.h"
@@ -126,7 +127,7 @@ RunFolder RunFolder::create(const fs::path& path, bool exist_ok, const std::stri
   require(exist_ok, ErrorKind::cannot_create,
           "{} is not empty: resume that run with --resume {}, replace it with --overwrite, or choose "
           "another folder",
-          path.string(), path.string());
+          path.string(), command_word(path.string()));
   run.remove_earlier_run(inputs, read);
   return run;
 }
@@ -204,9 +205,9 @@ RunFolder RunFolder::create_numbered(const fs::path& parent, const std::string& 
 
 RunFolder RunFolder::open(const fs::path& path) {
   require(!fs::is_regular_file(path), ErrorKind::no_input,
-          "expected a run folder, got the file {0}; 'modewise train {0}' makes a run, and 'modewise predict "
+          "expected a run folder, got the file {0}; 'modewise train {1}' makes a run, and 'modewise predict "
           "RUN' predicts with it",
-          path.string());
+          path.string(), command_word(path.string()));
   require(fs::is_directory(path), ErrorKind::no_input, "no such run folder: {}", path.string());
   RunFolder run(path);
   if (!fs::exists(run.file("config.toml"))) {

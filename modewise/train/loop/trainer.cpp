@@ -11,6 +11,7 @@
 
 #include "modewise/core/claims.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
@@ -163,7 +164,7 @@ TrainResult Trainer::train(bool resume, bool accept_changes,
   }
   require(resume || store_.empty(), ErrorKind::cannot_create,
           "{} already contains checkpoints: resume that run with --resume {}", run_.path().string(),
-          run_.path().string());
+          command_word(run_.path().string()));
   if (resume) {
     const std::filesystem::path lines = run_.file("metrics.jsonl");
     const auto check = [&](const Json& state) -> std::string {
@@ -209,7 +210,7 @@ TrainResult Trainer::loop() {
       progress.reset();
       save();
       spdlog::info("stopped by signal {} at step {} of {}, checkpoint saved: resume with --resume {}", signal,
-                   state_.step, total_steps_, run_.path().string());
+                   state_.step, total_steps_, command_word(run_.path().string()));
       return result(StopReason::signal, signal);
     }
     if (evaluation_pending()) {
