@@ -3,7 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <set>
+
+#include "modewise/core/escaped_text.h"
 
 namespace modewise::cli {
 
@@ -64,7 +70,6 @@ constexpr Guess kOptions[] = {
     {"bs", "train.batch_size"},
     {"checkpoint", "--init"},
     {"ckpt", "--init"},
-    {"confidence", "forecast.quantiles=[0.1, 0.5, 0.9]"},
     {"context_length", "forecast.lookback"},
     {"cpu", "--device cpu"},
     {"csv", "--data"},
@@ -81,49 +86,58 @@ constexpr Guess kOptions[] = {
     {"early_stopping_patience", "train.patience"},
     {"embed_dim", "model.width"},
     {"experiment", "--out"},
-    {"features", "data.columns"},
     {"file", "--data"},
     {"force", "--overwrite"},
-    {"freq", "data.resample"},
+    {"futr_exog_list", "data.future_covariates"},
     {"gpu", "--device cuda"},
+    {"gradient_accumulation_steps", "train.accumulate"},
+    {"gradient_checkpointing", "train.recompute"},
     {"h", "forecast.horizon"},
     {"hidden_size", "model.width"},
     {"id_col", "data.id"},
     {"input", "--data"},
+    {"input_chunk_length", "forecast.lookback"},
     {"input_size", "forecast.lookback"},
-    {"interval", "forecast.quantiles=[0.1, 0.5, 0.9]"},
     {"learning_rate", "--lr"},
-    {"level", "forecast.quantiles=[0.1, 0.5, 0.9]"},
     {"log_level", "--verbose"},
-    {"loss_fn", "forecast.loss"},
-    {"max_epochs", "train.epochs"},
+    {"max_epochs", "--epochs"},
+    {"max_new_tokens", "--tokens"},
     {"model", "--run"},
+    {"n_epochs", "--epochs"},
     {"n_heads", "model.heads"},
     {"n_jobs", "--threads"},
     {"name", "--out"},
     {"no_cuda", "--device cpu"},
     {"no_gpu", "--device cpu"},
-    {"num_epochs", "train.epochs"},
+    {"num_epochs", "--epochs"},
     {"num_heads", "model.heads"},
     {"num_layers", "model.layers"},
     {"num_threads", "--threads"},
     {"num_workers", "--threads"},
     {"o", "--out"},
     {"output", "--out"},
+    {"output_chunk_length", "forecast.horizon"},
     {"output_dir", "--out"},
+    {"per_device_train_batch_size", "--batch-size"},
     {"pred_len", "forecast.horizon"},
     {"prediction_length", "forecast.horizon"},
     {"pretrained", "--init"},
     {"random_state", "--seed"},
     {"save_dir", "--out"},
+    {"season", "model.period"},
+    {"season_length", "model.period"},
+    {"seasonality", "model.period"},
     {"seq_len", "forecast.lookback"},
+    {"stat_exog_list", "data.static_covariates"},
     {"steps", "train.max_steps"},
     {"target", "data.columns"},
     {"target_cols", "data.columns"},
     {"test_size", "data.split_ratios=[0.7, 0.1, 0.2]"},
     {"time_col", "data.time_column"},
     {"train", "--data"},
+    {"train_epochs", "--epochs"},
     {"train_size", "data.split_ratios=[0.7, 0.1, 0.2]"},
+    {"unique_id", "data.id"},
     {"use_gpu", "--device cuda"},
     {"V", "--version"},
     {"v", "--version"},
@@ -132,6 +146,99 @@ constexpr Guess kOptions[] = {
     {"wd", "train.optimizer.weight_decay"},
     {"weights", "--init"},
     {"workers", "--threads"},
+};
+
+/// `text` in lower case.
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+/// "--set KEY=value" if the value, in lower case, is one of `values`, else what the key may be.
+std::string one_of(const std::string& key, const std::string& value, const std::vector<std::string>& values) {
+  const std::string known = lower(value);
+  if (std::ranges::find(values, known) != values.end()) return fmt::format("--set {}={} sets it", key, known);
+  return fmt::format("--set {}=… sets it: {}", key, fmt::join(values, ", "));
+}
+
+std::string loss_answer(const std::string& value) {
+  return one_of("forecast.loss", value, {"mae", "mse", "huber", "quantile"});
+}
+
+std::string optimizer_answer(const std::string& value) {
+  return one_of("train.optimizer.name", value, {"adamw", "adam"});
+}
+
+std::string schedule_answer(const std::string& value) {
+  return one_of("train.schedule.name", value, {"constant", "cosine", "step", "type1", "one_cycle"});
+}
+
+std::string features_answer(const std::string& value) {
+  const std::string which = lower(value);
+  if (which == "m") return "all columns are forecast by default";
+  if (which == "s") return "--set data.columns=NAME forecasts one column";
+  return "all columns are forecast; --set data.future_covariates=NAME,… names those that are only known "
+         "ahead";
+}
+
+std::string frequency_answer(const std::string& value) {
+  return fmt::format("the time step is found in the dates; --set data.resample={} pools the rows to another",
+                     value.empty() ? "…" : value);
+}
+
+/// Intervals of 80 and 95 % of "80,95", "[80, 95]" or "0.8 0.95".
+std::string level_answer(const std::string& value) {
+  std::set<double> levels;
+  for (const char* at = value.c_str(); *at != '\0';) {
+    char* end = nullptr;
+    const double number = std::strtod(at, &end);
+    if (end == at) {
+      ++at;
+      continue;
+    }
+    at = end;
+    const double share = number > 1 ? number / 100 : number;
+    if (share > 0 && share < 1) levels.insert(share);
+  }
+  if (levels.empty()) levels = {0.8};
+  std::set<double> quantiles = {0.5};
+  for (const double level : levels)
+    for (const double side : {-1.0, 1.0}) quantiles.insert(std::round((0.5 + side * level / 2) * 1e6) / 1e6);
+  return fmt::format(
+      "--set calibration.intervals={} calibrates such intervals; --set forecast.loss=quantile --set "
+      "'forecast.quantiles=[{}]' trains their quantiles",
+      fmt::join(levels, ","), fmt::join(quantiles, ", "));
+}
+
+std::string history_answer(const std::string& /*value*/) {
+  return "there is no counterpart: a column that is not known ahead is forecast, too, or left out by --set "
+         "data.drop=NAME";
+}
+
+std::string decoder_answer(const std::string& /*value*/) {
+  return "there is no counterpart: no model has a decoder input";
+}
+
+// Options whose values differ, too; the command must have the setting.
+constexpr struct {
+  std::string_view word, key;
+  std::string (*answer)(const std::string& value);
+} kTranslated[] = {
+    {"confidence", "forecast.quantiles", level_answer},
+    {"features", "data.columns", features_answer},
+    {"freq", "data.resample", frequency_answer},
+    {"hist_exog_list", "data.drop", history_answer},
+    {"interval", "forecast.quantiles", level_answer},
+    {"label_len", "forecast.lookback", decoder_answer},
+    {"level", "forecast.quantiles", level_answer},
+    {"loss", "forecast.loss", loss_answer},
+    {"loss_fn", "forecast.loss", loss_answer},
+    {"lradj", "train.schedule.name", schedule_answer},
+    {"lr_scheduler", "train.schedule.name", schedule_answer},
+    {"optimizer", "train.optimizer.name", optimizer_answer},
+    {"scheduler", "train.schedule.name", schedule_answer},
 };
 
 /// The answer to `word`; "": none.
@@ -167,7 +274,9 @@ std::string argument_hint(std::string_view word, const std::vector<std::string>&
     if (const std::string_view answer = answer_to(kCommands, word); !answer.empty())
       return fmt::format(" ({})", answer);
     std::error_code error;
-    return fs::exists(word, error) ? fmt::format(" (modewise train {0}, modewise data show {0})", word) : "";
+    return fs::exists(word, error)
+               ? fmt::format(" (modewise train {0}, modewise data show {0})", command_word(std::string(word)))
+               : "";
   }
   const std::string_view name = word.substr(0, word.find('='));
   const std::vector<std::string> keys = keys_named(settings, std::string(name));
@@ -184,6 +293,9 @@ std::string option_hint(std::string_view option, std::string_view value,
   const std::string_view its_option = answer.substr(0, answer.find(' '));  // "--device cuda"
   if (std::find(options.begin(), options.end(), its_option) != options.end())
     return fmt::format(" (the option is {})", answer);
+  for (const auto& row : kTranslated)
+    if (row.word == name && std::find(settings.begin(), settings.end(), row.key) != settings.end())
+      return fmt::format(" ({})", row.answer(std::string(value)));
   if (const std::string_view command = answer_to(kCommands, option); settings.empty() && !command.empty())
     return fmt::format(" ({})", command);
   const std::string_view key = answer.substr(0, answer.find('='));  // "data.split_ratios=[0.7, 0.1, 0.2]"

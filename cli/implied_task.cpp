@@ -26,13 +26,12 @@ bool is_task(const std::string& word) {
   return std::find(commands.begin(), commands.end(), word) != commands.end();
 }
 
-/// Whether a word after `train` is data: not a task, and a path that exists or looks like one.
-bool is_data(const std::string& word) {
+}  // namespace
+
+bool looks_like_data(const std::string& word) {
   return !word.starts_with("-") && !is_task(word) &&
          (word.find_first_of("./") != std::string::npos || std::filesystem::exists(word));
 }
-
-}  // namespace
 
 std::vector<std::string> with_task(std::vector<std::string> command_line) {
   const auto asks = [&](const char* option) {
@@ -42,7 +41,7 @@ std::vector<std::string> with_task(std::vector<std::string> command_line) {
     for (const tasks::TaskSpec* kind : tasks::task_specs())
       if (command_line[2] == kind->name) command_line[2] = kind->command;
   const bool trains = command_line.size() >= 3 && command_line[1] == "train";
-  const bool names_data = trains && is_data(command_line[2]);
+  const bool names_data = trains && looks_like_data(command_line[2]);
   const bool bare = trains && (command_line[2].starts_with("-") || names_data);
   if (!bare || asks("-h") || asks("--help")) return command_line;
   const std::optional<std::string> run = value_of(command_line, "--resume"),

@@ -15,6 +15,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <span>
 
 #include "cli/first_guesses.h"
@@ -73,6 +74,38 @@ CLI::Validator number_from(double minimum, const char* wanted, const char* name)
     return good ? std::string() : fmt::format("must be {}, got '{}'", wanted, text);
   };
   return {check, name};
+}
+
+/// The innermost command of the command line.
+const CLI::App& chosen_command(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+/// "modewise train forecast".
+std::string path_of(const CLI::App& command) {
+  return command.get_parent() == nullptr ? "modewise"
+                                         : path_of(*command.get_parent()) + " " + command.get_name();
+}
+
+/// The message of CLI11, with its terse ones as sentences.
+std::string sentence_of(const CLI::ParseError& error, const CLI::App& command) {
+  const std::string text = error.what();
+  static const std::regex unconverted("Could not convert: (\\S+) = ([\\s\\S]*)"),
+      repeated("(\\S+): At Most 1 required but received (\\d+)"),
+      missing("(\\S+): \\d+ required [\\s\\S]* missing");
+  std::smatch parts;
+  if (std::regex_match(text, parts, unconverted)) {
+    const CLI::Option* option = command.get_option_no_throw(parts[1].str());
+    const bool whole = option != nullptr && option->get_type_name().find("INT") != std::string::npos;
+    return fmt::format("{}: '{}' is not {}", parts[1].str(), parts[2].str(),
+                       whole ? "an integer" : "a number");
+  }
+  if (std::regex_match(text, parts, repeated))
+    return fmt::format("{} is given {} times, but takes one value", parts[1].str(), parts[2].str());
+  if (std::regex_match(text, parts, missing)) return fmt::format("{} needs a value", parts[1].str());
+  return text;
 }
 
 int complain(int code, const std::string& message) {
@@ -176,14 +209,24 @@ int Program::threads() const {
   return at::get_num_threads();
 }
 
+int Program::print_help(CLI::AppFormatMode mode) const {
+  const CLI::App& command = chosen_command(app_);
+  const std::vector<std::string> rest = command.remaining();
+  const bool has_commands = !command.get_subcommands([](const CLI::App*) { return true; }).empty();
+  // "train FILE --help" is the help of train.
+  if (has_commands && !rest.empty() && !rest.front().starts_with("-") &&
+      !(command.get_name() == "train" && looks_like_data(rest.front())))
+    return usage_error(CLI::ExtrasError(rest));
+  require(std::ranges::find(command_line_, "--json") == command_line_.end(), ErrorKind::usage,
+          "--json has no effect: the help is text");
+  print(app_.help("", mode));
+  return 0;
+}
+
 int Program::usage_error(const CLI::ParseError& error) const {
-  const CLI::App* command = &app_;
-  std::string path = "modewise";
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    path += " " + command->get_name();
-  }
-  std::string message = error.what();
+  const CLI::App* command = &chosen_command(app_);
+  const std::string path = path_of(*command);
+  std::string message = sentence_of(error, *command);
   const auto commands = command->get_subcommands([](const CLI::App*) { return true; });
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !commands.empty()) {
     std::vector<std::string> wanted;
@@ -194,7 +237,7 @@ int Program::usage_error(const CLI::ParseError& error) const {
                           got.empty() ? "nothing" : fmt::format("'{}'", got.front()));
     std::error_code ignored;
     if (command->get_name() == "data" && !got.empty() && std::filesystem::exists(got.front(), ignored))
-      message += fmt::format("; {} show {} describes it", path, got.front());
+      message += fmt::format("; {} show {} describes it", path, command_word(got.front()));
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command->remaining(true).empty()) {
     const std::string unknown = command->remaining(true).front();
@@ -259,11 +302,9 @@ int Program::parse_and_run() {
     refuse_saturated_integers(app_);
     refuse_other_bytes(app_);
   } catch (const CLI::CallForHelp&) {
-    print(app_.help());
-    return 0;
+    return print_help(CLI::AppFormatMode::Normal);
   } catch (const CLI::CallForAllHelp&) {
-    print(app_.help("", CLI::AppFormatMode::All));
-    return 0;
+    return print_help(CLI::AppFormatMode::All);
   } catch (const CLI::ParseError& error) {
     set_up_logging(0, color_);
     return usage_error(error);

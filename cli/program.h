@@ -71,6 +71,8 @@ class Program {
   /// Usage error if several processes run a command that needs a single one.
   void require_process() const;
   int usage_error(const CLI::ParseError& error) const;
+  /// Prints the help of the chosen command; a usage error for an unknown command, and for --json.
+  int print_help(CLI::AppFormatMode mode) const;
   /// Keys of the settings of `command`.
   std::vector<std::string> keys_of(const CLI::App& command) const;
   /// option_hint() of the settings of `command`.

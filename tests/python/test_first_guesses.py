@@ -28,6 +28,36 @@ from cli_helpers import fails, ok, write_csv
     (["train", "forecast", "--num-workers", "2"], "the option is --threads"),
     (["train", "forecast", "--val-split", "0.2"], "--set 'data.split_ratios=[0.7, 0.1, 0.2]' sets it"),
     (["train", "forecast", "x.csv", "epochs=3"], "unknown argument 'epochs=3' (--set train.epochs=3 sets it)"),
+    (["train", "forecast", "--loss", "MSE"], "--set forecast.loss=mse sets it"),
+    (["train", "forecast", "--loss", "smape"], "--set forecast.loss=… sets it: mae, mse, huber, quantile"),
+    (["train", "forecast", "--features", "MS"], "--set data.future_covariates=NAME,… names those that are only known ahead"),
+    (["train", "forecast", "--features", "M"], "all columns are forecast by default"),
+    (["train", "forecast", "--features=S"], "--set data.columns=NAME forecasts one column"),
+    (["train", "forecast", "--level", "80,95"], "--set calibration.intervals=0.8,0.95 calibrates such intervals; --set forecast.loss=quantile --set "
+                                                "'forecast.quantiles=[0.025, 0.1, 0.5, 0.9, 0.975]' trains their quantiles"),
+    (["train", "forecast", "--level", "90"], "'forecast.quantiles=[0.05, 0.5, 0.95]'"),
+    (["train", "forecast", "--season", "24"], "--set model.period=24 sets it"),
+    (["train", "forecast", "--freq", "D"], "the time step is found in the dates; --set data.resample=D pools the rows to another"),
+    (["train", "forecast", "--train-epochs", "3"], "the option is --epochs"),
+    (["train", "forecast", "--lradj", "type1"], "--set train.schedule.name=type1 sets it"),
+    (["train", "forecast", "--optimizer", "Adam"], "--set train.optimizer.name=adam sets it"),
+    (["train", "forecast", "--scheduler", "plateau"], "--set train.schedule.name=… sets it: constant, cosine, step, type1, one_cycle"),
+    (["train", "forecast", "--futr_exog_list", "price"], "--set data.future_covariates=price sets it"),
+    (["train", "forecast", "--stat-exog-list", "area"], "--set data.static_covariates=area sets it"),
+    (["train", "forecast", "--hist-exog-list", "x"], "there is no counterpart: a column that is not known ahead"),
+    (["train", "forecast", "--label-len", "48"], "no model has a decoder input"),
+    (["generate", "run", "--max-new-tokens", "9"], "the option is --tokens"),
+    (["train", "forecast", "--seed", "1.0"], "--seed: '1.0' is not an integer"),
+    (["train", "forecast", "--model", "a", "--model", "b"], "--model is given 2 times, but takes one value"),
+    (["train", "forecast", "--seed"], "--seed needs a value"),
+    (["train", "forecast", "--set", "=3"], "--set =3: expected key=value"),
+    (["foo", "--help"], "unknown argument 'foo'"),
+    (["help", "predicts"], "unknown argument 'predicts' (did you mean 'predict'?)"),
+    (["help", "train", "forcast"], "unknown argument 'forcast' (did you mean 'forecast'?)"),
+    (["manual", "--json"], "--json has no effect: manual prints a page in roff"),
+    (["completion", "bash", "--json"], "--json has no effect: completion prints a script"),
+    (["help", "info", "--json"], "--json has no effect: the help is text"),
+    (["info", "--json", "--help"], "--json has no effect: the help is text"),
     (["train"], "expected one of a data file or folder, forecast, "),
     (["train", "llama"], "after 'modewise train', got 'llama'"),
     (["config"], "after 'modewise config', got nothing"),
@@ -93,13 +123,27 @@ def test_config_show_prints_sections_and_ranges():
     (["modewise", "train", "forecast", "--hor"], ["--horizon"]),
     (["modewise", "predict", "run", "--ou"], ["--out"]),
     (["modewise", "expl"], ["explain"]),
+    (["modewise", "da"], ["data"]),
+    (["modewise", "predict", "my"], ["my file.csv"]),
+    (["modewise", "predict", "run", "x"], ["x1.csv"]),
+    (["modewise", "hel"], ["help"]),
+    (["modewise", "help", "train", "fore"], ["forecast"]),
+    (["modewise", "completion", ""], ["bash", "zsh", "fish"]),
+    (["modewise", "predict", "run", "--color", "a"], ["auto", "always"]),
+    (["modewise", "predict", "run", "--color", "=", "ne"], ["never"]),
+    (["modewise", "predict", "run", "--color", "="], ["auto", "always", "never"]),
+    (["modewise", "compare", "--format", "m"], ["markdown"]),
+    (["modewise", "train", "x1.csv", "--epo"], ["--epochs"]),
+    (["modewise", "train", "--dev"], ["--device"]),
 ])
 def test_bash_completes_commands_and_options(line, words, tmp_path):
+    for name in ("my file.csv", "data", "x1.csv"):
+        (tmp_path / name).mkdir() if name == "data" else (tmp_path / name).write_text("")
     script = ok("completion", "bash").stdout
     quoted = " ".join(f"'{word}'" for word in line)
     script += f'COMP_WORDS=({quoted}); COMP_CWORD={len(line) - 1}; _modewise; printf "%s\\n" "${{COMPREPLY[@]}}"\n'
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert done.stdout.split() == words
+    assert done.stdout.splitlines() == words and done.stderr == ""
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
@@ -114,6 +158,10 @@ def test_scripts_of_other_shells_name_every_command(shell, tmp_path):
 def test_the_manual_page_is_valid_roff(tmp_path):
     page = ok("manual").stdout
     assert page.startswith(".TH MODEWISE 1") and ".SS train forecast\n" in page and "\\-\\-horizon" in page
+    for text in ("\\fBmodewise predict\\fR [\\fIrun\\fR] [OPTIONS]", "\\fBmodewise data\\fR COMMAND", "\\fBmodewise completion\\fR \\fIshell\\fR [OPTIONS]",
+                 "\n.SH EXIT STATUS\n", "\n.SH ENVIRONMENT\n", "\n.SH FILES\n", "\\fB\\-\\-horizon\\fR \\fI", ".SS help\n"):  # fmt: skip
+        assert text in page, text
+    assert page.count("short help") == 1
     if program := shutil.which("groff"):
         done = subprocess.run([program, "-man", "-Tutf8", "-ww", "-K", "utf8"], input=page, capture_output=True, text=True, check=True)
         assert done.stderr == ""
