@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 // A chaotic system on a ring of sites with two time scales: the dynamics depend on neighbours, which naive,
 // seasonal and linear forecasts do not use.
 const std::vector<std::string> kSharedSettings = {
-    "data.simulate=lorenz96", "data.simulate_rows=6000", "forecast.lookback=24",   "forecast.horizon=12",
-    "forecast.loss=mse",      "train.batch_size=64",     "output.predictions=200",
+    "data.simulate=lorenz96", "data.simulate_rows=6000", "forecast.lookback=24",
+    "forecast.horizon=12",    "forecast.loss=mse",       "output.predictions=200",
 };
 
 struct DemoModel {
@@ -29,10 +29,11 @@ struct DemoModel {
 };
 const std::vector<DemoModel> kDemoModels = {
     {"hot",
-     {"model.name=hot", "model.patch.length=4", "model.patch.stride=4", "model.dropout=0", "train.epochs=12",
-      "train.optimizer.learning_rate=0.002", "train.patience=12"}},
+     {"model.name=hot", "model.patch.length=4", "model.patch.stride=4", "model.dropout=0",
+      "train.batch_size=64", "train.epochs=12", "train.optimizer.learning_rate=0.002", "train.patience=12"}},
     {"dlinear",
-     {"model.name=dlinear", "train.epochs=30", "train.optimizer.learning_rate=0.005", "train.patience=30"}},
+     {"model.name=dlinear", "train.batch_size=64", "train.epochs=30", "train.optimizer.learning_rate=0.005",
+      "train.patience=30"}},
     {"seasonal", {"model.name=seasonal", "model.period=24"}},
     {"repeat", {"model.name=repeat"}},
 };

@@ -77,3 +77,19 @@ def test_auto_with_dates_retrains_with_all_rows(tmp_path):
     ok("train", "forecast", table, "--model", "auto", "--budget", "8s", "--horizon", 4, "--refit", "--out", tmp_path / "run", "--set", "data.split=dates",
        "--set", "data.split_dates=2020-01-09,2020-01-11")  # fmt: skip
     assert np.isfinite([float(line.split(",")[1]) for line in ok("predict", tmp_path / "run").stdout.splitlines()[1:]]).all()
+
+
+@pytest.mark.parametrize("options,key", [(["--epochs", 3], "train.epochs"), (["--lr", 0.1], "train.optimizer.learning_rate"), (["--batch-size", 8], "train.batch_size"),
+                                         (["--set", "train.schedule.name=step"], "train.schedule.name"), (["--set", "train.ema_decay=0.9"], "train.ema_decay")])  # fmt: skip
+def test_models_that_are_not_trained_have_no_settings_of_steps(table, tmp_path, options, key):
+    for model, more in (("repeat", []), ("theta", ["--set", "data.panel=yes"])):
+        fails(78, f"{key} has no effect with model.name = {model}, which is not trained in steps: leave {key} out",
+              arguments=["train", "forecast", table, "--model", model, "--out", tmp_path / "run", *options, *more])  # fmt: skip
+        assert not (tmp_path / "run").exists()
+
+
+def test_models_that_are_not_trained_get_no_advice_on_training(table, tmp_path):
+    told = ok("train", "forecast", table, "--model", "ridge", "--out", tmp_path / "run", "--set", "output.report=false").stderr
+    assert "train.epochs" not in told and "longer training" not in told
+    config = ok("config", "show", "--run", tmp_path / "run", "--section", "train").stdout
+    assert "epochs = 0\n" in config

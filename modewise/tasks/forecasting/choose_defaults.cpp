@@ -8,6 +8,7 @@
 
 #include "modewise/data/forecasting/season.h"
 #include "modewise/data/forecasting/windows.h"
+#include "modewise/tasks/run/idle_settings.h"
 
 namespace modewise::tasks {
 namespace {
@@ -120,6 +121,7 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) 
   int64_t& patience = config.train.patience;
   const bool open_patience = patience < 0;
   if (open_patience) patience = kPatience;
+  if (config.train.epochs < 0 && !trains_in_steps(config)) config.train.epochs = 0;
   if (config.train.epochs < 0) {
     const int64_t windows = sizes.training_windows(config);
     const int64_t steps = std::max<int64_t>(windows / (config.train.batch_size * config.train.accumulate), 1);
@@ -131,6 +133,17 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes) 
   }
   if (chosen.empty()) return "";
   return fmt::format("chosen for {}: {}", sizes.text, fmt::join(chosen, ", "));
+}
+
+bool trains_in_steps(const ForecastConfig& config) {
+  const models::ForecasterRow* row = find_row(models::forecasters(), config.model.name);
+  return row == nullptr || row->cost != nullptr;
+}
+
+void refuse_idle_steps(const ForecastConfig& config) {
+  if (trains_in_steps(config)) return;
+  ForecastConfig given = config, usual;
+  refuse_idle_training(fields_of(given), fields_of(usual), config.model.name);
 }
 
 }  // namespace modewise::tasks

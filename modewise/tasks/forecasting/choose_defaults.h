@@ -44,4 +44,9 @@ std::string choose_defaults(ForecastConfig& config, const ForecastSizes& sizes);
 /// sentence about the choices, "" if nothing was open. `splits` of all rows.
 std::string choose_defaults(ForecastConfig& config, const data::Series& series, const data::Splits& splits);
 
+/// Whether the model is trained by gradient steps.
+bool trains_in_steps(const ForecastConfig& config);
+/// Config error for settings of a new run that only such a model uses.
+void refuse_idle_steps(const ForecastConfig& config);
+
 }  // namespace modewise::tasks

@@ -51,7 +51,7 @@ nlohmann::ordered_json NaiveForecastErrors::json() const {
   return json;
 }
 
-std::string naive_is_better(const nlohmann::ordered_json& evaluation) {
+std::string naive_is_better(const nlohmann::ordered_json& evaluation, bool trained) {
   const auto of = [](const nlohmann::ordered_json& errors, const char* key) {
     return errors.at("scaled").at(key).get<double>();
   };
@@ -59,11 +59,11 @@ std::string naive_is_better(const nlohmann::ordered_json& evaluation) {
     if (!(of(naive, "mse") < of(evaluation, "mse") && of(naive, "mae") < of(evaluation, "mae"))) continue;
     const auto season = naive.at("season").get<int64_t>();
     return fmt::format(
-        "{} has lower {} errors (MSE {:.4f}, MAE {:.4f}) than the model ({:.4f}, {:.4f}): longer training or "
-        "--model auto may help",
+        "{} has lower {} errors (MSE {:.4f}, MAE {:.4f}) than the model ({:.4f}, {:.4f}): {}--model auto "
+        "may help",
         season == 1 ? "repeating the last value" : fmt::format("repeating the last {} rows", season),
         evaluation.at("split").get<std::string>(), of(naive, "mse"), of(naive, "mae"), of(evaluation, "mse"),
-        of(evaluation, "mae"));
+        of(evaluation, "mae"), trained ? "longer training or " : "");
   }
   return "";
 }

@@ -45,7 +45,7 @@ class NaiveForecastErrors {
 };
 
 /// A sentence if a naive forecast of the evaluation (evaluation_json with "naive") has both a lower MSE and a
-/// lower MAE than the model; "": none.
-std::string naive_is_better(const nlohmann::ordered_json& evaluation);
+/// lower MAE than the model, with advice by whether the model is `trained` in steps; "": none.
+std::string naive_is_better(const nlohmann::ordered_json& evaluation, bool trained);
 
 }  // namespace modewise::tasks

@@ -227,6 +227,15 @@ fs::path calibration_file(const PanelRun& run) {
   return run.folder().file("calibration.npz");
 }
 
+/// Whether a series has future covariates for fewer than `horizon` rows after its end.
+bool lacks_rows_ahead(const data::Panel& panel, int64_t horizon) {
+  const std::vector<int64_t>& known = panel.known.offsets;
+  if (panel.known.names.empty()) return false;
+  for (size_t s = 0; s + 1 < known.size(); ++s)
+    if (known[s + 1] - known[s] < panel.rows(static_cast<int64_t>(s)) + horizon) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<int64_t> PanelRun::all_rows(const data::Panel& of) const {
@@ -265,6 +274,7 @@ data::Panel PanelRun::load_panel(const std::string& path, std::optional<data::Se
 void PanelRun::load(const DataRequest& request) {
   if (request.training) {
     refuse_settings(config);
+    if (!has_folder()) refuse_idle_steps(config);
     take_members(config);
   }
   panel = load_panel(request.path, std::exchange(table_, std::nullopt));
@@ -565,6 +575,7 @@ void PanelRun::finish(Json& metrics) {
   }
   const auto evaluated = [&](const char* split) { return evaluate(split, true, train::single_process()); };
   metrics["test_read"] = config.train.test;
+  if (config.train.test && lacks_rows_ahead(panel, config.window().horizon)) metrics["needs_future"] = true;
   if (config.train.test)
     metrics["test"] = timed_test([&] { return evaluated("test"); });
   else

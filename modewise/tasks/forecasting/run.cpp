@@ -10,8 +10,10 @@
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/models/forecasting/cost.h"
+#include "modewise/tasks/forecasting/choose_defaults.h"
 #include "modewise/tasks/forecasting/empty_lookbacks.h"
 #include "modewise/tasks/forecasting/naive_errors.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
@@ -67,11 +69,12 @@ Rows compare_rows(const ForecastRun& run, const data::Series& series, const std:
 void require_same_rows(const ForecastRun& run, const RunSeries& own) {
   const int64_t then = run.summary.time.length + run.summary.unread, now = own.series.rows();
   require(own.rows == Rows::same, ErrorKind::data,
-          "{0} has changed since the training of {1}: {2} then, {3}{4}; --data {0} evaluates all rows of the "
+          "{0} has changed since the training of {1}: {2} then, {3}{4}; --data {5} evaluates all rows of the "
           "file as it is now and leaves the results of the run as they are",
           own.series.source, run.folder().path().string(), counted(then, "row"),
           then == now ? "as many now, with other values" : counted(now, "row") + " now",
-          then != now && own.rows == Rows::others ? ", with other values" : "");
+          then != now && own.rows == Rows::others ? ", with other values" : "",
+          command_word(own.series.source));
 }
 
 /// Rows of training and validation: all before the test split.
@@ -138,6 +141,7 @@ void ForecastRun::load(const DataRequest& request) {
   if (request.training) {
     require(!config.data.path.empty() || !config.data.simulate.empty(), ErrorKind::usage,
             "no data: give --data FILE, or --set data.simulate=lorenz96");
+    if (!has_folder()) refuse_idle_steps(config);
     take_members(config);
     data = load_forecast_data(config);
     require(!config.train.test || config.forecast.test_drop_last <= data.windows.test.size(),
@@ -248,11 +252,15 @@ void ForecastRun::finish(nlohmann::ordered_json& metrics) {
   }
   const auto evaluated = [&](const char* split) { return evaluate(split, true, train::single_process()); };
   metrics["test_read"] = config.train.test;
+  if (config.train.test && data.series.known &&
+      data.series.known->rows() - data.series.rows() < config.window().horizon)
+    metrics["needs_future"] = true;
   if (config.train.test)
     metrics["test"] = timed_test([&] { return evaluated("test"); });
   else
     metrics["validation"] = evaluated("validation");
-  if (const std::string text = naive_is_better(metrics[config.train.test ? "test" : "validation"]);
+  if (const std::string text =
+          naive_is_better(metrics[config.train.test ? "test" : "validation"], trains_in_steps(config));
       !text.empty())
     spdlog::warn("{}", text);
 }

@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <variant>
 
+#include "modewise/core/claims.h"
 #include "modewise/core/error.h"
 
 namespace modewise::tasks {
@@ -60,6 +62,24 @@ void refuse_idle(const Fields& fields, const Fields& usual, std::span<const Depe
       require(!lies_in(field.path, row.key) || !differs(field, usual), ErrorKind::config,
               "{}: {} has no effect {}, or leave {} out", source, field.path, advice(row, *needed),
               field.path);
+  }
+}
+
+void refuse_idle_training(const Fields& fields, const Fields& usual, const std::string& model) {
+  static constexpr std::string_view kOfSteps[] = {"train.epochs",          "train.max_steps",
+                                                  "train.batch_size",      "train.drop_last",
+                                                  "train.accumulate",      "train.clip_norm",
+                                                  "train.ema_decay",       "train.patience",
+                                                  "train.min_delta",       "train.evaluations_per_epoch",
+                                                  "train.log_every_steps", "train.optimizer",
+                                                  "train.schedule"};
+  if (std::getenv(kClaimVariable) != nullptr) return;
+  for (const Field& field : fields.list()) {
+    const bool of_steps =
+        std::ranges::any_of(kOfSteps, [&](std::string_view key) { return lies_in(field.path, key); });
+    require(!of_steps || !differs(field, usual), ErrorKind::config,
+            "{0} has no effect with model.name = {1}, which is not trained in steps: leave {0} out",
+            field.path, model);
   }
 }
 

@@ -28,4 +28,8 @@ std::span<const DependentSetting> training_dependents();
 void refuse_idle(const Fields& fields, const Fields& usual, std::span<const DependentSetting> rows,
                  const std::string& source);
 
+/// Config error for changed settings of gradient steps in the training of `model`, which takes none. A sweep
+/// or search gives all models the same settings: in its trainings they pass.
+void refuse_idle_training(const Fields& fields, const Fields& usual, const std::string& model);
+
 }  // namespace modewise::tasks
