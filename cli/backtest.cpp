@@ -16,6 +16,9 @@ void add_backtest(Program& program) {
   command->add_option("run,--run", options.run, "run folder")->required();
   command->add_option("--data", options.data, "another file with the run's columns");
   add_positive(*command, "--stride", options.stride, "rows between origins (default: the horizon)");
+  command->add_option("--out", options.out,
+                      "CSV file of the forecasts of all origins, with dates as predict writes them");
+  command->add_flag("--overwrite", options.force, "overwrite the file");
   add_positive(*command, "--windows", options.windows,
                "panels: windows of each series (default: those of its test rows)");
 }

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -372,3 +373,53 @@ def test_forecast_of_etth1_continues_its_dates(tmp_path):
         history = np.array([float(row[name]) for row in list(csv.DictReader(data.open()))[-96:]])
         assert abs(float(rows[0][name]) - history[-1]) < 4 * history.std() + 1
         assert float(rows[0][f"{name}_q0.025"]) < float(rows[0][name]) < float(rows[0][f"{name}_q0.975"])
+
+
+def test_backtest_writes_its_forecasts(small_run, tmp_path):
+    out = tmp_path / "b.csv"
+    document = json.loads(ok("backtest", small_run, "--stride", 16, "--out", out, "--json").stdout)
+    lines = out.read_text().splitlines()
+    header = ok("predict", small_run).stdout.splitlines()[0]
+    assert lines[0] == "forecast_from," + header
+    rows = [line.split(",") for line in lines[1:]]
+    assert [row[0] for row in rows[::8]] == [origin["time"] for origin in document["origins"]] and len(rows) == 8 * len(document["origins"])
+    assert rows[0][0] == rows[0][1] and rows[7][1] != rows[0][1] and all(float(cell) for cell in rows[0][2:])
+    fails(73, "exists already: --overwrite replaces it", arguments=["backtest", small_run, "--out", out])
+    ok("backtest", small_run, "--out", out, "--overwrite")
+    fails(2, "--out must end in .csv", arguments=["backtest", small_run, "--out", tmp_path / "b.npz"])
+
+
+def test_backtest_forecasts_as_predict_from_the_rows_before(small_run, tmp_path):
+    out, cut = tmp_path / "b.csv", tmp_path / "cut.csv"
+    origin = json.loads(ok("backtest", small_run, "--out", out, "--json").stdout)["origins"][1]
+    lines = (small_run.parent / "small.csv").read_text().splitlines(keepends=True)
+    cut.write_text("".join(lines[: 1 + origin["row"]]))
+    told = [line.split(",", 1)[1] for line in out.read_text().splitlines()[9:17]]
+    assert told == ok("predict", small_run, "--data", cut).stdout.splitlines()[1:]
+
+
+def test_backtest_of_rows_that_were_added_or_left_out_says_so(tmp_path):
+    data = write_csv(tmp_path / "d.csv", rows=300)
+    ok("train", "forecast", data, *QUICK, "--no-test", "--out", tmp_path / "unread")
+    assert "was trained with --no-test, and this backtest reads its test rows" in ok("backtest", tmp_path / "unread").stderr
+    ok("train", "forecast", data, *QUICK, "--out", tmp_path / "run")
+    assert "test rows" not in ok("backtest", tmp_path / "run").stderr
+    write_csv(data, rows=400)
+    assert "d.csv has 400 rows, 300 in the training: its test rows begin at " in ok("backtest", tmp_path / "run").stderr
+
+
+def test_the_next_command_can_be_pasted(tmp_path):
+    run = tmp_path / "it's a run"
+    told = ok("train", "forecast", write_csv(tmp_path / "my data.csv", rows=200), *QUICK, "--out", run).stderr
+    command = told.partition("next: ")[2].splitlines()[0]
+    assert shlex.split(command) == ["modewise", "predict", str(run)] and "--future" not in command
+    fails(73, f"--resume {shlex.quote(str(run))}".replace('\'"\'"\'', "'\\''"), arguments=["train", "forecast", tmp_path / "my data.csv", *QUICK, "--out", run])
+    lines = (tmp_path / "my data.csv").read_text().splitlines()
+    (tmp_path / "p.csv").write_text("\n".join(lines) + "\n")
+    told = ok("train", "forecast", tmp_path / "p.csv", *SMALL, "--model", "tide", "--epochs", 1, "--set", "data.future_covariates=c", "--out", tmp_path / "run").stderr
+    assert f"next: modewise predict {tmp_path / 'run'} --future FILE" in told
+
+
+def test_small_models_have_millions_of_operations():
+    shown = ok("info", "--model", "dlinear").stdout
+    assert "0.00 G" not in shown and " M " in shown

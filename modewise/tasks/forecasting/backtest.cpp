@@ -1,16 +1,25 @@
 #include "modewise/tasks/forecasting/backtest.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/core/output_file.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/run/result_tables.h"
 #include "modewise/tasks/run/same_work.h"
+#include "modewise/tasks/run/test_split.h"
 
 namespace modewise::tasks {
 namespace {
@@ -62,7 +71,8 @@ bool is_local(const PanelForecaster& by) {
 
 }  // namespace
 
-Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::string& split) {
+Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::string& split,
+              const std::function<void(const std::string& rows)>& visit) {
   const data::Panel& panel = run.panel;
   const int64_t horizon = run.config.window().horizon, season = season_of(run.config, panel);
   if (stride == 0) stride = horizon;
@@ -112,6 +122,8 @@ Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::s
           const std::vector<float> quantiles = with.quantiles(block);
           for (metrics::PanelErrors* errors : {&one, &all})
             by.add_errors(*errors, part(block), block, quantiles, season);
+          if (visit)
+            visit(windows_csv(by, part(block), block, quantiles, with.levels(), report::CsvReader::program));
         },
         1, train::workers());
     naive.by.stream(
@@ -140,16 +152,89 @@ Json backtest(const PanelRun& run, int64_t stride, int64_t windows, const std::s
   return result;
 }
 
+namespace {
+
+constexpr const char* kOriginColumn = "forecast_from,";  // the column before those of predict
+
+void add_rows(OutputFile& file, const std::string& text) {
+  file.write(std::as_bytes(std::span(text)));
+}
+
+/// Bytes of the first row of a CSV, whose cells may have line breaks.
+size_t header_size(std::string_view csv) {
+  bool quoted = false;
+  for (size_t i = 0; i < csv.size(); ++i) {
+    if (csv[i] == '"') quoted = !quoted;
+    if (csv[i] == '\n' && !quoted) return i + 1;
+  }
+  return csv.size();
+}
+
+Json backtest_panel(const PanelRun& run, const BacktestRequest& request, std::optional<OutputFile>& file) {
+  if (!file) return backtest(run, request.stride, request.windows, request.split);
+  add_rows(*file,
+           kOriginColumn + csv_header(run.calibrated().levels(), run.panel, report::CsvReader::program));
+  return backtest(run, request.stride, request.windows, request.split,
+                  [&](const std::string& rows) { add_rows(*file, rows); });
+}
+
+Json backtest_tensor(const ForecastRun& run, const BacktestRequest& request,
+                     std::optional<OutputFile>& file) {
+  if (!file) return backtest(run, request.stride, request.split);
+  bool begun = false;
+  return backtest(run, request.stride, request.split, [&](const Forecast& forecast) {
+    const std::string csv = to_csv(forecast), from = report::csv_cell(forecast.times.front()) + ",";
+    const size_t rows = header_size(csv);
+    if (!std::exchange(begun, true)) add_rows(*file, kOriginColumn + csv.substr(0, rows));
+    add_rows(*file, prefixed_rows(std::string_view(csv).substr(rows), from));
+  });
+}
+
+/// Logs that the rows of the run's file are split in another way than in its training.
+void note_other_split(const ForecastRun& run) {
+  const data::Series& series = run.data.series;
+  const int64_t then = run.summary.time.length + run.summary.unread;
+  if (series.rows() <= then || data_json_leaves_test_out(run.folder(), run.config.train)) return;
+  const data::Splits before = data::make_splits(run.config.data, data::first_rows(series, then));
+  if (before.test.begin != run.data.splits.test.begin)
+    spdlog::warn(
+        "{} has {} rows, {} in the training: its test rows begin at {} now, they began at {}; the backtest "
+        "uses "
+        "the test rows of now",
+        series.source, series.rows(), then, series.time.text_at(run.data.splits.test.begin),
+        series.time.text_at(before.test.begin));
+}
+
+}  // namespace
+
 Result backtest_run(const BacktestRequest& request) {
+  require(request.out.empty() || lower_extension(request.out) == ".csv", ErrorKind::usage,
+          "--out must end in .csv, got '{}'", request.out);
+  prepare_output(request.out, request.force);
   const std::unique_ptr<Run> run = open_run(forecasting_spec, request.run);
+  if (request.data.empty() && request.split == "test" && test_is_unread(run->folder()))
+    spdlog::warn(
+        "{} was trained with --no-test, and this backtest reads its test rows: choose settings by "
+        "validation, "
+        "not by these errors; the run stays as it is",
+        request.run);
   run->load({.path = request.data, .split = request.split});
   require_same_work(run->folder(), fmt::format("{} {}", request.stride, request.windows), run->hash());
   const auto* panel = dynamic_cast<PanelRun*>(run.get());
   require(panel != nullptr || request.windows == 0, ErrorKind::usage,
           "--windows is for runs on panels: {} forecasts all origins of the test rows", request.run);
-  Json result = panel != nullptr ? backtest(*panel, request.stride, request.windows, request.split)
-                                 : backtest(as<ForecastRun>(*run), request.stride, request.split);
+  if (panel == nullptr && request.data.empty()) note_other_split(as<ForecastRun>(*run));
+  std::optional<OutputFile> file;
+  if (!request.out.empty() && train::workers().is_rank_zero()) file.emplace(request.out);
+  Json result = panel != nullptr ? backtest_panel(*panel, request, file)
+                                 : backtest_tensor(as<ForecastRun>(*run), request, file);
   if (!train::workers().is_rank_zero()) return {};
+  if (file) {
+    throw_if_stopped();
+    file->finish();
+    spdlog::info("{}: forecasts from {} origins", request.out, result["origins"].size());
+    result["file"] = request.out;
+  }
   std::vector<JsonColumn> columns = {{"forecast from", "time"}};
   if (panel != nullptr) {
     const std::vector<JsonColumn> errors = {

@@ -68,4 +68,16 @@ std::string time_cells(const data::TimeColumns& columns, const std::string& text
   return fmt::format("{}", fmt::join(std::span(parts).first(columns.names.size()), ","));
 }
 
+std::string prefixed_rows(std::string_view rows, const std::string& prefix) {
+  std::string text;
+  bool begins = true, quoted = false;
+  for (const char c : rows) {
+    if (begins) text += prefix;
+    text += c;
+    if (c == '"') quoted = !quoted;
+    begins = c == '\n' && !quoted;
+  }
+  return text;
+}
+
 }  // namespace modewise::tasks

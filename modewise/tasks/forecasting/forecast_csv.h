@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "modewise/data/forecasting/series.h"
@@ -24,5 +25,8 @@ std::string value_names(const std::vector<std::string>& names, const std::vector
 std::string time_names(const data::TimeColumns& columns, bool dated, report::CsvReader reader);
 /// A date in one cell per time column; `text` is the date in the file's format, if it has one column.
 std::string time_cells(const data::TimeColumns& columns, const std::string& text, int64_t seconds);
+
+/// CSV rows, each after `prefix`; cells may have line breaks.
+std::string prefixed_rows(std::string_view rows, const std::string& prefix);
 
 }  // namespace modewise::tasks

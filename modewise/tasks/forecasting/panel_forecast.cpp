@@ -166,6 +166,33 @@ int64_t median(std::vector<int64_t> values) {
   return *middle;
 }
 
+/// The first `steps` steps of the forecasts of a block of `windows`, in units.
+PanelForecast in_units(const PanelForecaster& by, std::span<const data::PanelWindow> windows,
+                       const ForecastBlock& block, std::span<const float> quantiles,
+                       const std::vector<double>& levels, int64_t steps) {
+  PanelForecast part;
+  part.first = block.first_window;
+  part.series = std::ssize(windows);
+  part.steps = steps;
+  part.variables = by.panel->variables();
+  part.levels = levels;
+  const std::span<const float> values = floats(block.forecast);
+  const int64_t horizon = by.config->window().horizon, width = part.variables, count = std::ssize(levels);
+  for (int64_t i = 0; i < part.series; ++i)
+    for (int64_t v = 0; v < width; ++v) {
+      const int64_t series = windows[static_cast<size_t>(i)].series;
+      part.units.push_back(by.scaler.stddev[static_cast<size_t>(series * width + v)]);
+      for (int64_t step = 0; step < steps; ++step) {
+        const int64_t at = (i * width + v) * horizon + step;
+        part.values.push_back(by.to_units(values[static_cast<size_t>(at)], series, v));
+        for (int64_t level = 0; level < count; ++level)
+          part.quantiles.push_back(
+              by.to_units(quantiles[static_cast<size_t>(at * count + level)], series, v));
+      }
+    }
+  return part;
+}
+
 }  // namespace
 
 bool LocalOutputs::copy(const models::Forecaster* model, const data::PanelWindow& window,
@@ -319,36 +346,20 @@ void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const d
 void predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated, int64_t steps,
                    const PanelForecastVisitor& visit) {
   const data::Panel& panel = *forecaster.panel;
-  const int64_t horizon = forecaster.config->window().horizon, width = panel.variables();
+  const int64_t horizon = forecaster.config->window().horizon;
   require(steps >= 0 && steps <= horizon, ErrorKind::usage,
           "the run forecasts {} rows, --steps is {}: train one with forecast.horizon={}", horizon, steps,
           steps);
-  PanelForecast part;
-  part.steps = steps == 0 ? horizon : steps;
-  part.variables = width;
-  part.levels = calibrated.levels();
+  const int64_t count = steps == 0 ? horizon : steps;
+  const std::vector<double> levels = calibrated.levels();
   std::vector<data::PanelWindow> windows;
   for (int64_t s = 0; s < panel.series(); ++s) windows.push_back({s, panel.rows(s)});
-  const auto levels = std::ssize(part.levels);
   Progress progress("forecasting", panel.series(), "series");
   forecaster.stream(windows, [&](const ForecastBlock& block) {
     const std::vector<float> quantiles = calibrated.quantiles(block);
-    const std::span<const float> values = floats(block.forecast);
-    part.first = block.first_window;
-    part.series = block.windows();
-    const auto units = forecaster.scaler.stddev.begin() + part.first * width;
-    part.units.assign(units, units + part.series * width);
-    part.values.clear();
-    part.quantiles.clear();
-    for (int64_t i = 0; i < part.series; ++i)
-      for (int64_t v = 0; v < width; ++v)
-        for (int64_t step = 0; step < part.steps; ++step) {
-          const int64_t at = (i * width + v) * horizon + step, series = part.first + i;
-          part.values.push_back(forecaster.to_units(values[static_cast<size_t>(at)], series, v));
-          for (int64_t level = 0; level < levels; ++level)
-            part.quantiles.push_back(
-                forecaster.to_units(quantiles[static_cast<size_t>(at * levels + level)], series, v));
-        }
+    const auto of_block = std::span<const data::PanelWindow>(windows).subspan(
+        static_cast<size_t>(block.first_window), static_cast<size_t>(block.windows()));
+    const PanelForecast part = in_units(forecaster, of_block, block, quantiles, levels, count);
     visit(part);
     progress.update(part.first + part.series);
   });
@@ -377,25 +388,50 @@ std::string csv_header(const std::vector<double>& levels, const data::Panel& pan
          value_names(panel.layout.values, levels, reader) + "\n";
 }
 
-std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, report::CsvReader reader) {
+namespace {
+
+/// Rows of one series from its row `first` on; `i` counts the series of the forecast.
+std::string series_csv(const PanelForecast& forecast, int64_t i, const data::PanelWindow& from,
+                       const data::Panel& panel, report::CsvReader reader) {
   std::string text;
   const size_t levels = forecast.levels.size();
-  for (int64_t i = 0; i < forecast.series; ++i) {
-    const int64_t s = forecast.first + i;
-    const std::string id = cells_text(panel.layout.series[static_cast<size_t>(s)], reader);
-    for (int64_t step = 0; step < forecast.steps; ++step) {
-      const int64_t row = panel.rows(s) + step;
-      text += id + "," + time_cells(panel.time_columns, time_text(panel, s, row), seconds_of(panel, s, row));
-      for (int64_t v = 0; v < forecast.variables; ++v) {
-        const auto at = static_cast<size_t>((i * forecast.variables + v) * forecast.steps + step);
-        const double unit = forecast.units[static_cast<size_t>(i * forecast.variables + v)];
-        text += "," + number_text(forecast.values[at], unit);
-        for (size_t level = 0; level < levels; ++level)
-          text += "," + number_text(forecast.quantiles[at * levels + level], unit);
-      }
-      text += "\n";
+  const std::string id = cells_text(panel.layout.series[static_cast<size_t>(from.series)], reader);
+  for (int64_t step = 0; step < forecast.steps; ++step) {
+    const int64_t row = from.origin + step;
+    text += id + "," +
+            time_cells(panel.time_columns, time_text(panel, from.series, row),
+                       seconds_of(panel, from.series, row));
+    for (int64_t v = 0; v < forecast.variables; ++v) {
+      const auto at = static_cast<size_t>((i * forecast.variables + v) * forecast.steps + step);
+      const double unit = forecast.units[static_cast<size_t>(i * forecast.variables + v)];
+      text += "," + number_text(forecast.values[at], unit);
+      for (size_t level = 0; level < levels; ++level)
+        text += "," + number_text(forecast.quantiles[at * levels + level], unit);
     }
+    text += "\n";
   }
+  return text;
+}
+
+}  // namespace
+
+std::string windows_csv(const PanelForecaster& by, std::span<const data::PanelWindow> windows,
+                        const ForecastBlock& block, std::span<const float> quantiles,
+                        const std::vector<double>& levels, report::CsvReader reader) {
+  const PanelForecast part = in_units(by, windows, block, quantiles, levels, by.config->window().horizon);
+  std::string text;
+  for (int64_t i = 0; i < part.series; ++i) {
+    const data::PanelWindow& window = windows[static_cast<size_t>(i)];
+    const std::string from = report::csv_cell(time_text(*by.panel, window.series, window.origin)) + ",";
+    text += prefixed_rows(series_csv(part, i, window, *by.panel, reader), from);
+  }
+  return text;
+}
+
+std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, report::CsvReader reader) {
+  std::string text;
+  for (int64_t i = 0; i < forecast.series; ++i)
+    text += series_csv(forecast, i, {forecast.first + i, panel.rows(forecast.first + i)}, panel, reader);
   return text;
 }
 

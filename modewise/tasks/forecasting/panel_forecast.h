@@ -106,6 +106,10 @@ void predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster
 PanelForecast predict_panel(const PanelForecaster& forecaster, const CalibratedForecaster& calibrated,
                             int64_t steps);
 
+/// Rows as those of to_csv, after the date of the first forecast row: the forecasts of a block of `windows`.
+std::string windows_csv(const PanelForecaster& by, std::span<const data::PanelWindow> windows,
+                        const ForecastBlock& block, std::span<const float> quantiles,
+                        const std::vector<double>& levels, report::CsvReader reader);
 /// Header of to_csv.
 std::string csv_header(const std::vector<double>& levels, const data::Panel& panel, report::CsvReader reader);
 /// One row per series and step: id cells, date in the table's format, each value with its quantiles.

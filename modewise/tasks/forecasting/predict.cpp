@@ -86,6 +86,44 @@ Json intervals_json(const metrics::ForecastErrors& errors) {
   return json;
 }
 
+/// The first `count` steps of a forecast of one window in units, from row `first` of the series on.
+Forecast in_units(const ForecastRun& run, const data::Series& series, int64_t first, size_t count,
+                  const ForecastBlock& block, const std::vector<float>& quantiles) {
+  const std::span<const float> values = floats(block.forecast);
+  const std::vector<double> mean = scaler_means(run.summary.scaler),
+                            stddev = scaler_stddevs(run.summary.scaler);
+
+  Forecast result;
+  result.dated = series.time.dated;
+  result.time_columns = series.time_columns;
+  result.layout = series.long_layout;
+  result.levels = run.forecaster().levels();
+  result.units = stddev;
+  const auto horizon = static_cast<size_t>(run.config.window().horizon);
+  const size_t levels = result.levels.size();
+  for (size_t step = 0; step < count; ++step) {
+    const int64_t row = first + static_cast<int64_t>(step);
+    result.seconds.push_back(series.time.at(row));
+    result.clock.push_back(clock_seconds(series.time, row));
+    result.times.push_back(series.time.text_at(row));
+  }
+  for (size_t s = 0; s < mean.size(); ++s) {
+    result.names.push_back(series.series_name(static_cast<int64_t>(s)));
+    const std::vector<int64_t>& left_out = run.summary.scaler.left_out;
+    if (std::find(left_out.begin(), left_out.end(), static_cast<int64_t>(s)) != left_out.end()) {
+      result.values.insert(result.values.end(), count, kNone);
+      result.quantiles.insert(result.quantiles.end(), count * levels, kNone);
+      continue;
+    }
+    for (size_t step = 0; step < count; ++step) {
+      result.values.push_back(values[s * horizon + step] * stddev[s] + mean[s]);
+      for (size_t level = 0; level < levels; ++level)
+        result.quantiles.push_back(quantiles[(s * horizon + step) * levels + level] * stddev[s] + mean[s]);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 int64_t clock_seconds(const data::TimeAxis& time, int64_t row) {
@@ -117,39 +155,7 @@ Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int6
   const CalibratedForecaster forecaster = run.forecaster();
   const std::vector<float> quantiles = forecaster.quantiles(block);
   require_finite(block, quantiles, series);
-  const std::span<const float> values = floats(block.forecast);
-  const std::vector<double> mean = scaler_means(run.summary.scaler),
-                            stddev = scaler_stddevs(run.summary.scaler);
-
-  Forecast result;
-  result.dated = series.time.dated;
-  result.time_columns = series.time_columns;
-  result.layout = series.long_layout;
-  result.levels = forecaster.levels();
-  result.units = stddev;
-  const auto horizon = static_cast<size_t>(shape.horizon), count = static_cast<size_t>(steps);
-  const size_t levels = result.levels.size();
-  for (size_t step = 0; step < count; ++step) {
-    const int64_t row = series.rows() + static_cast<int64_t>(step);
-    result.seconds.push_back(series.time.at(row));
-    result.clock.push_back(clock_seconds(series.time, row));
-    result.times.push_back(series.time.text_at(row));
-  }
-  for (size_t s = 0; s < mean.size(); ++s) {
-    result.names.push_back(series.series_name(static_cast<int64_t>(s)));
-    const std::vector<int64_t>& left_out = run.summary.scaler.left_out;
-    if (std::find(left_out.begin(), left_out.end(), static_cast<int64_t>(s)) != left_out.end()) {
-      result.values.insert(result.values.end(), count, kNone);
-      result.quantiles.insert(result.quantiles.end(), count * levels, kNone);
-      continue;
-    }
-    for (size_t step = 0; step < count; ++step) {
-      result.values.push_back(values[s * horizon + step] * stddev[s] + mean[s]);
-      for (size_t level = 0; level < levels; ++level)
-        result.quantiles.push_back(quantiles[(s * horizon + step) * levels + level] * stddev[s] + mean[s]);
-    }
-  }
-  return result;
+  return in_units(run, series, series.rows(), static_cast<size_t>(steps), block, quantiles);
 }
 
 std::string to_csv(const Forecast& forecast, CsvReader reader) {
@@ -205,7 +211,8 @@ nlohmann::ordered_json to_json(const Forecast& forecast) {
   return json;
 }
 
-Json backtest(const ForecastRun& run, int64_t stride, const std::string& split) {
+Json backtest(const ForecastRun& run, int64_t stride, const std::string& split,
+              const std::function<void(const Forecast&)>& visit) {
   const ForecastData& data = run.data;
   const data::WindowShape shape = run.config.window();
   if (stride == 0) stride = shape.horizon;
@@ -228,6 +235,7 @@ Json backtest(const ForecastRun& run, int64_t stride, const std::string& split) 
     for (metrics::ForecastErrors* errors : {&one_repeat, &all_repeat})
       errors->add(floats(repeat), floats(block.future), flags(block.future_observed));
     const int64_t row = windows.first_row(block.first_window) + shape.lookback;
+    if (visit) visit(in_units(run, data.series, row, static_cast<size_t>(shape.horizon), block, quantiles));
     Json origin = {{"row", row}, {"time", data.series.time.text_at(row)}};
     if (data.series.time.dated) origin["seconds"] = clock_seconds(data.series.time, row);
     origin["scaled"] = to_json(one.total());

@@ -3,6 +3,7 @@
 // origins, without refitting.
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -48,8 +49,8 @@ nlohmann::ordered_json to_json(const Forecast& forecast);
 /// validation: {"stride", "lookback", "horizon", "origins": [{"row": first forecast row, "time", "scaled"
 /// errors, "repeat_mae": scaled MAE of repeating the last observed value, "intervals"}], and over all origins
 /// "scaled", "units", "repeat_mae", "intervals"}. Several train::workers() distribute the forecasts; rank 0
-/// returns the result, other ranks null.
-nlohmann::ordered_json backtest(const ForecastRun& run, int64_t stride = 0,
-                                const std::string& split = "test");
+/// returns the result, other ranks null. Calls `visit` with the forecast of each origin.
+nlohmann::ordered_json backtest(const ForecastRun& run, int64_t stride = 0, const std::string& split = "test",
+                                const std::function<void(const Forecast&)>& visit = {});
 
 }  // namespace modewise::tasks
