@@ -73,13 +73,16 @@ void LearnedForecaster::start_cycle(const at::Tensor& profile) {
 at::Tensor LearnedForecaster::forward(const ForecastInput& input) {
   const at::Tensor effect = future_covariate_effect(input);
   const nn::NormalizedWindow window = normalized(input, effect);
-  const at::Tensor raw = raw_forecast(window.values, input).to(input.past.scalar_type());
+  std::vector<int64_t> sizes = window.values.sizes().vec();
+  sizes.back() = outputs();
+  // Not every core network takes a batch without windows.
+  const at::Tensor raw = sizes[0] == 0 ? at::zeros(sizes, input.past.options())
+                                       : raw_forecast(window.values, input).to(input.past.scalar_type());
   const auto in_scale = [&](const at::Tensor& forecast) {
     const at::Tensor out = window_->denormalize(forecast, window);
     return effect.defined() ? out + effect.narrow(-1, shape().lookback, shape().horizon) : out;
   };
   if (shape().quantiles == 0) return in_scale(raw);
-  std::vector<int64_t> sizes = raw.sizes().vec();
   sizes.back() = shape().horizon;
   sizes.push_back(shape().quantiles);
   const nn::QuantileParts parts = nn::split_quantiles(raw.view(sizes));

@@ -139,6 +139,8 @@ at::Tensor LanguageModel::forward(const at::Tensor& tokens) {
 }
 
 at::Tensor LanguageModel::attention_matrix(const at::Tensor& tokens, int64_t layer) {
+  require(layer >= 0 && layer < config_.layers, ErrorKind::internal, "layer must be from 0 to {}, got {}",
+          config_.layers - 1, layer);
   at::Tensor x = embed(tokens);
   for (int64_t i = 0; i < layer; ++i) x = (*decoder_->layers)[static_cast<size_t>(i)].forward(x);
   return (*decoder_->layers)[static_cast<size_t>(layer)].attention_matrix(x);

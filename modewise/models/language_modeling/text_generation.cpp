@@ -198,6 +198,8 @@ ops::CacheBytes cache_bytes(const LanguageModelConfig& given, const ops::CachedT
 Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Tokenizer> tokenizer,
                          std::string_view prompt, const GenerationConfig& config, const ShowText& show) {
   config.sampling.validate();
+  require(tokenizer != nullptr, ErrorKind::usage,
+          "text generation needs a tokenizer: the folder of the model has none");
   const at::NoGradGuard no_grad;
   model.eval();
   Generation out;

@@ -20,12 +20,12 @@ NearestNeighbor::NearestNeighbor(const SeriesShape& shape)
 
 void NearestNeighbor::remember(const ClassifierInput& samples, const at::Tensor& labels) {
   const at::NoGradGuard no_grad;
-  samples_.copy_(samples.values);
+  samples_.copy_(checked(samples).values);
   labels_.copy_(labels);
 }
 
-at::Tensor NearestNeighbor::forward(const ClassifierInput& input) {
-  check(input);
+at::Tensor NearestNeighbor::forward(const ClassifierInput& given) {
+  const ClassifierInput input = checked(given);
   std::vector<at::Tensor> rows;
   for (int64_t i = 0; i < input.values.size(0); ++i) {
     const at::Tensor distances =
@@ -47,8 +47,8 @@ LinearClassifier::LinearClassifier(const SeriesModelConfig& config, const Series
       trend_(register_module("trend", std::make_shared<nn::Linear>(init, shape.variables * shape.length,
                                                                    shape.classes, false))) {}
 
-at::Tensor LinearClassifier::forward(const ClassifierInput& input) {
-  check(input);
+at::Tensor LinearClassifier::forward(const ClassifierInput& given) {
+  const ClassifierInput input = checked(given);
   const at::Tensor& x = input.values;
   const auto repeated = [&](int64_t step) {
     return x.narrow(-1, step, 1).expand({x.size(0), x.size(1), kernel_ / 2});

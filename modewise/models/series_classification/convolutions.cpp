@@ -111,8 +111,8 @@ TemporalConvolutions::TemporalConvolutions(const SeriesModelConfig& config, cons
   linear_ = register_module("linear", std::make_shared<nn::Linear>(init, width, shape.classes));
 }
 
-at::Tensor TemporalConvolutions::forward(const ClassifierInput& input) {
-  check(input);
+at::Tensor TemporalConvolutions::forward(const ClassifierInput& given) {
+  const ClassifierInput input = checked(given);
   at::Tensor x = time_major(input.values, bfloat16_), lengths;
   if (input.valid.defined()) {
     lengths = input.valid.sum(1);
@@ -162,8 +162,8 @@ SeriesResidualNetwork::SeriesResidualNetwork(const SeriesModelConfig& config, co
   linear_ = register_module("linear", std::make_shared<nn::Linear>(init, 2 * width, shape.classes));
 }
 
-at::Tensor SeriesResidualNetwork::forward(const ClassifierInput& input) {
-  check(input);
+at::Tensor SeriesResidualNetwork::forward(const ClassifierInput& given) {
+  const ClassifierInput input = checked(given);
   at::Tensor x = time_major(input.values, bfloat16_);
   const std::optional<at::Tensor> mask = input.valid.defined() ? std::optional(input.valid) : std::nullopt;
   for (const auto& block : *blocks_) x = block->forward(x, mask);

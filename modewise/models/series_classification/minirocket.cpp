@@ -102,8 +102,9 @@ at::Tensor MiniRocket::features_of(const ClassifierInput& samples) const {
   return out;
 }
 
-void MiniRocket::remember(const ClassifierInput& samples, const at::Tensor& labels) {
+void MiniRocket::remember(const ClassifierInput& given, const at::Tensor& labels) {
   const at::NoGradGuard no_grad;
+  const ClassifierInput samples = checked(given);
   const ClassifierInput own{samples.values.to(at::kFloat).contiguous(), samples.valid};
   draw_biases(own);
   const at::Tensor numbers = labels.to(at::kLong);
@@ -114,8 +115,8 @@ void MiniRocket::remember(const ClassifierInput& samples, const at::Tensor& labe
   sharpness_.fill_(fit_sharpness(fit.left_out, numbers));
 }
 
-at::Tensor MiniRocket::forward(const ClassifierInput& input) {
-  check(input);
+at::Tensor MiniRocket::forward(const ClassifierInput& given) {
+  const ClassifierInput input = checked(given);
   if (input.values.is_meta())
     return at::empty({input.values.size(0), shape().classes}, input.values.options());
   require(input.values.is_cpu(), ErrorKind::config, "minirocket runs on the CPU, but the input is on {}",

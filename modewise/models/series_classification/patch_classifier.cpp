@@ -70,8 +70,8 @@ PatchClassifier::Tokens PatchClassifier::embed(const ClassifierInput& input) con
   return out;
 }
 
-at::Tensor PatchClassifier::forward(const ClassifierInput& input) {
-  check(input);
+at::Tensor PatchClassifier::forward(const ClassifierInput& given) {
+  const ClassifierInput input = checked(given);
   const int64_t batch = input.values.size(0);
   const Tokens tokens = embed(input);
   at::Tensor x = tokens.values.flatten(0, 1);
@@ -85,8 +85,8 @@ at::Tensor PatchClassifier::forward(const ClassifierInput& input) {
       .to(input.values.scalar_type());
 }
 
-AttentionView PatchClassifier::attention(const ClassifierInput& input) {
-  check(input);
+AttentionView PatchClassifier::attention(const ClassifierInput& given) {
+  const ClassifierInput input = checked(given);
   const Tokens tokens = embed(input);
   at::Tensor x = tokens.values.flatten(0, 1);
   std::optional<at::Tensor> mask;

@@ -6,7 +6,7 @@
 
 namespace modewise::models {
 
-void SeriesClassifier::check(const ClassifierInput& input) const {
+ClassifierInput SeriesClassifier::checked(const ClassifierInput& input) const {
   const at::Tensor& x = input.values;
   require(x.dim() == 3 && x.size(1) == shape_.variables && x.size(2) == shape_.length, ErrorKind::data,
           "expected series [B, {}, {}], got [{}]", shape_.variables, shape_.length,
@@ -15,6 +15,8 @@ void SeriesClassifier::check(const ClassifierInput& input) const {
                                      input.valid.size(1) == x.size(2)),
           ErrorKind::data, "a mask must be [B, T] of its series [{}], got [{}]", fmt::join(x.sizes(), ", "),
           fmt::join(input.valid.sizes(), ", "));
+  if (!input.valid.defined()) return input;
+  return {x.masked_fill(input.valid.logical_not().unsqueeze(1), 0), input.valid};
 }
 
 at::Tensor mean_over_time(const at::Tensor& x, const at::Tensor& valid) {

@@ -35,8 +35,8 @@ class SeriesClassifier : public Classifier {
   const SeriesShape& shape() const { return shape_; }
 
  protected:
-  /// Data error for an input of other sizes.
-  void check(const ClassifierInput& input) const;
+  /// The input with 0 at missing steps. Data error for an input of other sizes.
+  ClassifierInput checked(const ClassifierInput& input) const;
 
  private:
   SeriesShape shape_;

@@ -22,8 +22,7 @@ void SeriesEnsemble::set_scale(int64_t member, const std::vector<double>& factor
 }
 
 ClassifierInput SeriesEnsemble::input_of(int64_t member, const ClassifierInput& input) const {
-  check(input);
-  at::Tensor values = input.values.to(at::kDouble) * factors_.select(0, member).unsqueeze(-1) +
+  at::Tensor values = checked(input).values.to(at::kDouble) * factors_.select(0, member).unsqueeze(-1) +
                       shifts_.select(0, member).unsqueeze(-1);
   if (input.valid.defined()) values = values.masked_fill(input.valid.logical_not().unsqueeze(1), 0);
   return {values.to(input.values.scalar_type()), input.valid};

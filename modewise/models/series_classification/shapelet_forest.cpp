@@ -187,7 +187,7 @@ void ShapeletForest::grow(int64_t tree, const std::vector<int64_t>& labels) {
 
 void ShapeletForest::remember(const ClassifierInput& samples, const at::Tensor& labels) {
   const at::NoGradGuard no_grad;
-  samples_.copy_(samples.values);
+  samples_.copy_(checked(samples).values);
   lengths_.copy_(samples.valid.defined() ? samples.valid.sum(-1) : at::zeros_like(lengths_) + shape().length);
   const at::Tensor numbers = labels.to(at::kLong).contiguous();
   const std::vector<int64_t> list(numbers.const_data_ptr<int64_t>(),
@@ -229,8 +229,8 @@ std::vector<int64_t> ShapeletForest::votes_of(int64_t tree,
   return out;
 }
 
-at::Tensor ShapeletForest::forward(const ClassifierInput& input) {
-  check(input);
+at::Tensor ShapeletForest::forward(const ClassifierInput& given) {
+  const ClassifierInput input = checked(given);
   if (input.values.is_meta())
     return at::empty({input.values.size(0), shape().classes}, input.values.options());
   require(input.values.is_cpu(), ErrorKind::config, "shapelet-forest runs on the CPU, but the input is on {}",

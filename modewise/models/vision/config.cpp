@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "modewise/core/error.h"
 #include "modewise/models/vision/vision_classifier.h"
 #include "modewise/nn/attention/grid_attention.h"
 #include "modewise/nn/embedding/grid_patches.h"
@@ -33,6 +34,7 @@ std::vector<int64_t> GridPatchConfig::along(const std::vector<int64_t>& volume) 
 }
 
 int64_t usual_patch(const std::vector<int64_t>& volume) {
+  require(!volume.empty(), ErrorKind::config, "expected the size of an image or a volume, got no axes");
   const auto distance = [&](int64_t patch) {
     double ratio = 0;
     for (const int64_t voxels : volume)

@@ -86,6 +86,15 @@ TEST_P(EveryForm, NoTokenSeesTheFuture) {
   EXPECT_GT(largest_difference(a.narrow(1, 23, 17), b.narrow(1, 23, 17)), 1e-3);
 }
 
+TEST_P(EveryForm, HasTheAttentionOfItsLayersAlone) {
+  const auto model = make_language_model(small_config(GetParam()), 3);
+  const at::Tensor tokens = at::arange(5, at::kLong).view({1, 5});
+  const int64_t layers = model->config().layers;
+  for (const int64_t layer : {int64_t{-1}, layers})
+    EXPECT_EQ(error_of(ErrorKind::internal, [&] { model->attention_matrix(tokens, layer); }),
+              "layer must be from 0 to " + std::to_string(layers - 1) + ", got " + std::to_string(layer));
+}
+
 std::vector<at::Tensor> loss_and_gradients(LanguageModel& model, const at::Tensor& tokens) {
   model.zero_grad();
   nn::set_dropout_step(model, 5, 7);

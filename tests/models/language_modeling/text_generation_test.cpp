@@ -254,6 +254,8 @@ TEST(TextGeneration, WhatCannotBeDoneIsASentence) {
   const auto unmarked = std::make_shared<UnmarkedTokenizer>();
   EXPECT_EQ(error_of(ErrorKind::usage, [&] { generate_text(*model, unmarked, "", {}); }),
             "the prompt must not be empty: the tokenizer (bytes without marks) has no BOS token");
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { generate_text(*model, nullptr, "a", {}); }),
+            "text generation needs a tokenizer: the folder of the model has none");
   EXPECT_THAT(error_of(ErrorKind::general,
                        [&] { generate_text(*model, tokenizer, "a", {.tokens = int64_t{1} << 50}); }),
               HasSubstr("of memory are free; --attention summary needs hardly any"));

@@ -10,6 +10,8 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "modewise/core/error.h"
 #include "modewise/models/series_classification/config.h"
 #include "modewise/nn/layers/dropout.h"
@@ -93,6 +95,22 @@ TEST_P(EverySeriesModel, IgnoresOtherSamplesAndKeepsItsBits) {
                        model->forward({input.values.narrow(2, 0, 7), {}});
                      }),
             "expected series [B, 2, 33], got [3, 2, 7]");
+}
+
+TEST_P(EverySeriesModel, IgnoresTheValuesOfThePadding) {
+  const at::NoGradGuard no_grad;
+  const ClassifierInput input = padded_input(2);
+  const auto logits = [&](double padding) {
+    const auto model = make_series_classifier(settings(GetParam()), {2, 33, 3, true, 3}, 7);
+    model->eval();
+    const ClassifierInput given{input.values.masked_fill(input.valid.logical_not().unsqueeze(1), padding),
+                                input.valid};
+    if (model->remembers()) model->remember(given, at::arange(3));
+    return model->forward(given);
+  };
+  const at::Tensor wanted = logits(0);
+  for (const double padding : {1000.0, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_TRUE(at::equal(logits(padding), wanted)) << padding;
 }
 
 TEST_P(EverySeriesModel, HasAGradientForEveryParameter) {

@@ -21,6 +21,7 @@
 #include "modewise/core/error.h"
 #include "modewise/models/vision/config.h"
 #include "modewise/nn/layers/dropout.h"
+#include "tests/error_of.h"
 #include "tests/models/noise_oracle.h"
 
 namespace modewise::models {
@@ -235,6 +236,17 @@ std::string rejection(const std::vector<std::string>& settings, const VisionShap
     return error.what();
   }
   return "";
+}
+
+TEST(VolumePatches, NeedASize) {
+  for (const char* name : {"hot", "transformer", "divided", "pooling-attention"}) {
+    VisionModelConfig config = config_of({std::string("name=") + name});
+    EXPECT_EQ(error_of(ErrorKind::config,
+                       [&] {
+                         config.choose_patch({{}, 1, 3});
+                       }),
+              "expected the size of an image or a volume, got no axes");
+  }
 }
 
 TEST(VolumePatches, FollowTheSizeOfTheVolumes) {
