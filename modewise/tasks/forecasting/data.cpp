@@ -73,6 +73,8 @@ data::SplitWindows cut_forecast_windows(const ForecastConfig& config, const data
 }
 
 const data::WindowSet& windows_of(const data::SplitWindows& windows, const std::string& part) {
+  require(part == "train" || part == "validation" || part == "test" || part == "all", ErrorKind::usage,
+          "there is no split '{}' (there are train, validation, test, all)", part);
   const data::WindowSet& found = part == "train"        ? windows.train
                                  : part == "validation" ? windows.validation
                                                         : windows.test;

@@ -4,6 +4,8 @@
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
 
+#include "tests/error_of.h"
+
 namespace modewise::tasks {
 namespace {
 
@@ -15,6 +17,12 @@ TEST(ForecastData, TheHashDoesNotDependOnTheTypeOfTheValues) {
   EXPECT_EQ(hash_of(floats), hash_of(doubles));
   floats.values[7][1] = 0.25;
   EXPECT_NE(hash_of(floats), hash_of(doubles));
+}
+
+TEST(ForecastData, WindowsAreThoseOfAKnownSplit) {
+  const data::SplitWindows windows;
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { windows_of(windows, "foo"); }),
+            "there is no split 'foo' (there are train, validation, test, all)");
 }
 
 }  // namespace
