@@ -51,7 +51,8 @@ TEST(WriterSentences, OfTiff) {
     change(wanted);
     return refused([&] { TiffWriter(path, wanted); });
   };
-  EXPECT_EQ(of([](TiffInfo& i) { i.dtype = "i16"; }), "TiffWriter: dtype must be u8, u16, i16, i32 or f32, got i16");
+  EXPECT_EQ(of([](TiffInfo& i) { i.dtype = "u32"; }),
+            "TiffWriter: dtype must be u8, u16, i16, i32 or f32, got u32");
   EXPECT_EQ(of([](TiffInfo& i) { i.compression = "jpeg"; }),
             "TiffWriter: compression must be none, lzw or deflate, got jpeg");
   EXPECT_EQ(of([](TiffInfo& i) { i.width = 0; }), "TiffWriter: an image of 2 x 0 x 1 cannot be written");
