@@ -28,7 +28,7 @@ class Forecast:
 
     def spoil(self, folder):
         def gaps(lines):
-            lines[-80:] = [line.split(",", 1)[0] + ",,," for line in lines[-80:]]
+            lines[-80:-1] = [line.split(",", 1)[0] + ",,," for line in lines[-80:-1]]  # empty rows at the end would be no rows
         write_csv(folder / "d.csv", edit=gaps)
         yield "gaps"
         def large(lines):
