@@ -12,6 +12,7 @@
 #include <set>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/progress.h"
 #include "modewise/sweep/search_files.h"
@@ -103,6 +104,9 @@ class Search {
     stages.push_back({"refit", [this] { return refit_runs(); }, 0, keep});
     stages.push_back({"refit-ensemble", [this] { return refit_ensemble_runs(); }, 0, keep});
     if (run_stages(stages) && !refitted_.empty()) outcome_.refitted = refitted_.front();
+    if (const double over = seconds_since(begin_) - request_.budget; over >= 1 && request_.refit.empty())
+      spdlog::info("the search took {} longer than its budget of {}", duration_text(over),
+                   duration_text(request_.budget));
     return std::move(outcome_);
   }
 
@@ -242,9 +246,9 @@ class Search {
   }
 
   /// Runs of the best candidates on the other splits, for as many steps.
-  std::vector<SweepRun> split_runs() const {
+  std::vector<SweepRun> split_runs() {
     std::vector<SweepRun> runs;
-    if (plan_.splits == 0) return runs;
+    if (plan_.splits == 0 || leave_out(kSplits)) return runs;
     for (const TrialResult& one : evaluated_again())
       for (size_t i = 0; i < static_cast<size_t>(plan_.splits); ++i) {
         SweepRun run = made_.at(full_path(one.folder));
@@ -289,7 +293,8 @@ class Search {
       const Model& further = split_runs_.at(one.name);
       model.insert(model.end(), further.begin(), further.end());
     }
-    if (request_.ensemble.empty() || models_.empty() || models_.size() * models_.front().size() < 2)
+    if (request_.ensemble.empty() || models_.empty() || models_.size() * models_.front().size() < 2 ||
+        leave_out(kEnsemble))
       return {};
     return {ensemble_of(models_)};
   }
@@ -369,7 +374,7 @@ class Search {
       const RunOutcome& run = done.runs[i];
       require(run.state != RunState::failed || run.exit_code != static_cast<int>(ErrorKind::io),
               ErrorKind::io, "the search stops: {} ended with '{}'; continue with --resume {}",
-              sweep_.runs[i].name, run.failure, out_.string());
+              sweep_.runs[i].name, run.failure, command_word(out_.string()));
     }
   }
 
@@ -412,6 +417,20 @@ class Search {
     }
   }
 
+  void write_plan(const SearchPlan& plan) const {
+    write_file_atomically(plan_file(), plan.to_json().dump(1) + "\n");
+  }
+
+  /// Whether a stage is left out because the budget is spent; saved for a search that is resumed.
+  bool leave_out(const char* stage) {
+    if (fs::exists(search_folder(out_) / stage)) return false;  // begun in time
+    if (plan_.seconds > 0 && seconds_since(begin_) < request_.budget) return false;
+    spdlog::info("the budget of {} is spent: left out: {}", duration_text(request_.budget), stage);
+    plan_.seconds = 0;
+    write_plan(plan_);
+    return true;
+  }
+
   /// The saved plan, or a new one by the measured costs.
   SearchPlan made_plan() const {
     if (fs::exists(plan_file())) return SearchPlan::from_json(read_json(plan_file()), plan_file().string());
@@ -429,7 +448,7 @@ class Search {
       spdlog::info("skipped for lack of time: {}", fmt::join(plan.left_out, ", "));
     for (const TrialResult& one : outcome_.trial_results)  // a baseline takes as long on another split
       if (one.stage == kBaselines) plan.costs.push_back({one.name, one.seconds, 0, 0, 1, 1});
-    write_file_atomically(plan_file(), plan.to_json().dump(1) + "\n");
+    write_plan(plan);
     return plan;
   }
 

@@ -75,6 +75,7 @@ double longest(const std::vector<TrialCost>& costs, const std::vector<SearchPlan
 SearchPlan plan_within(std::span<const TrialCost> candidates, double seconds, int64_t splits) {
   SearchPlan plan;
   plan.splits = splits;
+  plan.seconds = std::max(seconds, 0.0);
   std::vector<TrialCost> costs;
   const auto fits = [&](double last) {
     return longest(costs, rounds_within(costs, last), splits) <= seconds;
@@ -95,7 +96,6 @@ SearchPlan plan_within(std::span<const TrialCost> candidates, double seconds, in
     const double middle = (low + high) / 2;
     (fits(middle) ? low : high) = middle;
   }
-  plan.seconds = seconds;
   plan.rounds = rounds_within(costs, low);
   plan.costs = std::move(costs);
   return plan;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "modewise/core/claims.h"
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/folder.h"
@@ -87,9 +88,10 @@ class Runner {
   SweepOutcome run() {
     const int64_t done = count(RunState::finished), all = std::ssize(plan_.runs);
     const int64_t chosen = std::count(wanted_.begin(), wanted_.end(), true);
-    spdlog::info("{}: {} runs, {} finished earlier; {} at once with {} thread{} each; in {}", plan_.name,
-                 chosen < all ? fmt::format("{} of {}", chosen, all) : fmt::format("{}", all), done,
-                 options_.jobs, options_.threads, options_.threads == 1 ? "" : "s", options_.out.string());
+    spdlog::info("{}: {}, {} finished earlier; {} at once with {} thread{} each; in {}", plan_.name,
+                 chosen < all ? fmt::format("{} of {}", chosen, counted(all, "run")) : counted(all, "run"),
+                 done, options_.jobs, options_.threads, options_.threads == 1 ? "" : "s",
+                 options_.out.string());
     Progress progress(plan_.name, chosen, "runs", done);
     try {
       while (step(progress)) {

@@ -13,6 +13,7 @@
 #include "modewise/core/file.h"
 #include "modewise/core/stop_signal.h"
 #include "tests/error_of.h"
+#include "tests/logged.h"
 #include "tests/scratch_folder.h"
 
 namespace modewise::sweep {
@@ -445,6 +446,21 @@ TEST_F(Searching, EvaluatesAsManyOnFurtherSplitsAsThereIsTimeFor) {
   EXPECT_EQ(evaluated(140 + 40 + 20 * 4 - 1), 4);
   EXPECT_EQ(evaluated(140 + 40 + 20 * 4), 5);
   EXPECT_EQ(evaluated(140 + 40 + 20 * 5), 6);
+}
+
+TEST_F(Searching, LeavesOutSplitsAndEnsembleWithoutTimeLeft) {
+  request.splits = {"data.split_seed=8"};
+  request.ensemble = {"model.name=ensemble", "model.ensemble.runs={runs}"};
+  request.candidates.push_back({"other", {"model.name=other"}, true});
+  const Logged log;
+  for (int start = 0; start < 2; ++start) {  // also when it is resumed
+    write_plan(0, R"([{"candidates": 0, "steps": {}}])", 1);
+    EXPECT_EQ(run().best()->stage, "baselines");
+    for (const char* stage : {"splits", "ensemble"}) {
+      EXPECT_FALSE(fs::exists(folder / "out" / "auto" / stage));
+      EXPECT_THAT(log.text(), HasSubstr(fmt::format("the budget of 1:00 is spent: left out: {}", stage)));
+    }
+  }
 }
 
 TEST_F(Searching, PutsTheBestTogether) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
