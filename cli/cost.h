@@ -84,6 +84,8 @@ report::Table layers_table(const CostEntry& entry);
 nlohmann::ordered_json parts_json(const std::vector<nn::CostPart>& parts);
 /// "12.3 MiB".
 report::Cell mebi_cell(double bytes);
+/// A number of operations in millions (M) or billions (G).
+report::Cell giga_cell(double value);
 nlohmann::ordered_json cost_json(const std::vector<CostEntry>& entries);
 /// File names without extension, and figures: by size if there are several, else by mechanism.
 std::vector<std::pair<std::string, report::Figure>> cost_figures(const std::vector<CostEntry>& entries);

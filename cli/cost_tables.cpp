@@ -127,12 +127,6 @@ bool is_paper_model(const analysis::VisionModel& model) {
          encoder.width == 128 && encoder.hidden == 512 && encoder.feed_forward == "swiglu";
 }
 
-Cell giga_cell(double value) {
-  return Cell::number(value, value < 1e8    ? fmt::format("{:.2f} M", value / 1e6)
-                             : value < 1e10 ? fmt::format("{:.2f} G", value / 1e9)
-                                            : fmt::format("{:.1f} G", value / 1e9));
-}
-
 void add_parts(report::Table& table, const std::vector<Cell>& first, const std::vector<nn::CostPart>& parts) {
   for (const nn::CostPart& part : parts) {
     std::vector<Cell> cells = first;
@@ -351,6 +345,12 @@ Json parts_json(const std::vector<nn::CostPart>& parts) {
     out.push_back(
         {{"name", part.name}, {"parameters", part.parameters}, {"multiply_adds", part.multiply_adds}});
   return out;
+}
+
+Cell giga_cell(double value) {
+  return Cell::number(value, value < 1e8    ? fmt::format("{:.2f} M", value / 1e6)
+                             : value < 1e10 ? fmt::format("{:.2f} G", value / 1e9)
+                                            : fmt::format("{:.1f} G", value / 1e9));
 }
 
 Cell mebi_cell(double bytes) {

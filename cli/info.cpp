@@ -22,7 +22,6 @@ namespace modewise::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using report::Cell;
 
 struct InfoOptions {
   ConfigOptions config;
@@ -88,9 +87,7 @@ void model_info(const Program& program, const InfoOptions& options) {
                      {"multiply_adds", multiply_adds},
                      {"activation_bytes", cost.activation_bytes},
                      {"parts", parts_json(cost.parts)}});
-    table.add_row({name, cost.parameters(),
-                   Cell::number(multiply_adds, fmt::format("{:.2f} G", multiply_adds / 1e9)),
-                   mebi_cell(cost.activation_bytes)});
+    table.add_row({name, cost.parameters(), giga_cell(multiply_adds), mebi_cell(cost.activation_bytes)});
   }
   const auto& [name, cost] = costs.front();
   program.print(tasks::Result(

@@ -209,7 +209,8 @@ void Fields::load_toml(std::string_view text, const std::string& source) {
 
 void Fields::set(std::string_view assignment) {
   const size_t equals = assignment.find('=');
-  require(equals != std::string_view::npos, ErrorKind::usage, "--set {}: expected key=value", assignment);
+  require(equals != std::string_view::npos && equals > 0, ErrorKind::usage, "--set {}: expected key=value",
+          assignment);
   const std::string path(assignment.substr(0, equals));
   const std::string raw(assignment.substr(equals + 1));
   const std::string place = "--set " + path;

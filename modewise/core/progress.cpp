@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/sink.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +12,7 @@
 
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/log.h"
+#include "modewise/core/utf8.h"
 
 namespace modewise {
 namespace {
@@ -22,6 +25,17 @@ double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::ste
 void show(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+/// `text` within one row of the terminal, since \x1b[K clears one row.
+std::string within_row(std::string text) {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return text;
+  size_t bytes = 0;
+  for (size_t at = 0, characters = 0; at < text.size() && characters + 1 < size.ws_col; ++characters)
+    bytes = at += std::max<size_t>(utf8_length(std::string_view(text).substr(at)), 1);
+  text.resize(bytes);
+  return text;
 }
 
 }  // namespace
@@ -100,7 +114,7 @@ void Progress::update(int64_t done, std::string_view note, double under_way, dou
   const int filled = total_ > 0 ? static_cast<int>(width * std::min(done_, total_) / total_) : 0;
   std::string bar(static_cast<size_t>(filled), '#');
   bar.resize(width, '.');
-  show(fmt::format("\r\x1b[K[{}] {}", bar, escape_text(text)));
+  show("\r\x1b[K" + within_row(fmt::format("[{}] {}", bar, escape_text(text))));
   shown_ = true;
 }
 
