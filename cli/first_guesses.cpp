@@ -179,8 +179,8 @@ std::string features_answer(const std::string& value) {
   const std::string which = lower(value);
   if (which == "m") return "all columns are forecast by default";
   if (which == "s") return "--set data.columns=NAME forecasts one column";
-  return "all columns are forecast; --set data.future_covariates=NAME,… names those that are only known "
-         "ahead";
+  return "all columns are forecast; --set data.future_covariates=NAME,… names future "
+         "covariates";
 }
 
 std::string frequency_answer(const std::string& value) {
@@ -213,7 +213,8 @@ std::string level_answer(const std::string& value) {
 }
 
 std::string history_answer(const std::string& /*value*/) {
-  return "there is no counterpart: a column that is not known ahead is forecast, too, or left out by --set "
+  return "there is no counterpart: a column that is not a future covariate is forecast, too, or left out by "
+         "--set "
          "data.drop=NAME";
 }
 

@@ -394,8 +394,8 @@ def test_backtest_forecasts_as_predict_from_the_rows_before(small_run, tmp_path)
     origin = json.loads(ok("backtest", small_run, "--out", out, "--json").stdout)["origins"][1]
     lines = (small_run.parent / "small.csv").read_text().splitlines(keepends=True)
     cut.write_text("".join(lines[: 1 + origin["row"]]))
-    told = [line.split(",", 1)[1] for line in out.read_text().splitlines()[9:17]]
-    assert told == ok("predict", small_run, "--data", cut).stdout.splitlines()[1:]
+    printed = [line.split(",", 1)[1] for line in out.read_text().splitlines()[9:17]]
+    assert printed == ok("predict", small_run, "--data", cut).stdout.splitlines()[1:]
 
 
 def test_backtest_of_rows_that_were_added_or_left_out_says_so(tmp_path):
@@ -410,14 +410,14 @@ def test_backtest_of_rows_that_were_added_or_left_out_says_so(tmp_path):
 
 def test_the_next_command_can_be_pasted(tmp_path):
     run = tmp_path / "it's a run"
-    told = ok("train", "forecast", write_csv(tmp_path / "my data.csv", rows=200), *QUICK, "--out", run).stderr
-    command = told.partition("next: ")[2].splitlines()[0]
+    printed = ok("train", "forecast", write_csv(tmp_path / "my data.csv", rows=200), *QUICK, "--out", run).stderr
+    command = printed.partition("next: ")[2].splitlines()[0]
     assert shlex.split(command) == ["modewise", "predict", str(run)] and "--future" not in command
     fails(73, f"--resume {shlex.quote(str(run))}".replace('\'"\'"\'', "'\\''"), arguments=["train", "forecast", tmp_path / "my data.csv", *QUICK, "--out", run])
     lines = (tmp_path / "my data.csv").read_text().splitlines()
     (tmp_path / "p.csv").write_text("\n".join(lines) + "\n")
-    told = ok("train", "forecast", tmp_path / "p.csv", *SMALL, "--model", "tide", "--epochs", 1, "--set", "data.future_covariates=c", "--out", tmp_path / "run").stderr
-    assert f"next: modewise predict {tmp_path / 'run'} --future FILE" in told
+    printed = ok("train", "forecast", tmp_path / "p.csv", *SMALL, "--model", "tide", "--epochs", 1, "--set", "data.future_covariates=c", "--out", tmp_path / "run").stderr
+    assert f"next: modewise predict {tmp_path / 'run'} --future FILE" in printed
 
 
 def test_small_models_have_millions_of_operations():

@@ -30,7 +30,7 @@ from cli_helpers import fails, ok, write_csv
     (["train", "forecast", "x.csv", "epochs=3"], "unknown argument 'epochs=3' (--set train.epochs=3 sets it)"),
     (["train", "forecast", "--loss", "MSE"], "--set forecast.loss=mse sets it"),
     (["train", "forecast", "--loss", "smape"], "--set forecast.loss=… sets it: mae, mse, huber, quantile"),
-    (["train", "forecast", "--features", "MS"], "--set data.future_covariates=NAME,… names those that are only known ahead"),
+    (["train", "forecast", "--features", "MS"], "--set data.future_covariates=NAME,… names future covariates"),
     (["train", "forecast", "--features", "M"], "all columns are forecast by default"),
     (["train", "forecast", "--features=S"], "--set data.columns=NAME forecasts one column"),
     (["train", "forecast", "--level", "80,95"], "--set calibration.intervals=0.8,0.95 calibrates such intervals; --set forecast.loss=quantile --set "
@@ -44,7 +44,7 @@ from cli_helpers import fails, ok, write_csv
     (["train", "forecast", "--scheduler", "plateau"], "--set train.schedule.name=… sets it: constant, cosine, step, type1, one_cycle"),
     (["train", "forecast", "--futr_exog_list", "price"], "--set data.future_covariates=price sets it"),
     (["train", "forecast", "--stat-exog-list", "area"], "--set data.static_covariates=area sets it"),
-    (["train", "forecast", "--hist-exog-list", "x"], "there is no counterpart: a column that is not known ahead"),
+    (["train", "forecast", "--hist-exog-list", "x"], "there is no counterpart: a column that is not a future covariate"),
     (["train", "forecast", "--label-len", "48"], "no model has a decoder input"),
     (["generate", "run", "--max-new-tokens", "9"], "the option is --tokens"),
     (["train", "forecast", "--seed", "1.0"], "--seed: '1.0' is not an integer"),

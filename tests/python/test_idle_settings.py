@@ -89,7 +89,7 @@ def test_models_that_are_not_trained_have_no_settings_of_steps(table, tmp_path, 
 
 
 def test_models_that_are_not_trained_get_no_advice_on_training(table, tmp_path):
-    told = ok("train", "forecast", table, "--model", "ridge", "--out", tmp_path / "run", "--set", "output.report=false").stderr
-    assert "train.epochs" not in told and "longer training" not in told
+    printed = ok("train", "forecast", table, "--model", "ridge", "--out", tmp_path / "run", "--set", "output.report=false").stderr
+    assert "train.epochs" not in printed and "longer training" not in printed
     config = ok("config", "show", "--run", tmp_path / "run", "--section", "train").stdout
     assert "epochs = 0\n" in config

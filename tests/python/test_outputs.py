@@ -144,3 +144,15 @@ def test_closed_streams_end_in_no_file(tmp_path, closed):
     for name in ("metrics.jsonl", "metrics.json", "data.json", "calibration.npz"):
         assert (run / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     ok("evaluate", run)
+
+
+def test_an_output_that_cannot_be_created_is_named_as_it_was_given(tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    for out, why in ((tmp_path / "none" / "a.jsonl", "No such file or directory"), (tmp_path / ("x" * 300), "File name too long")):
+        fails(73, f"cannot create {out}: {why}", arguments=texts(out))
+    if os.geteuid() != 0:
+        fails(73, f"cannot create {closed / 'a.jsonl'}: Permission denied", arguments=texts(closed / "a.jsonl"))
+    longest = tmp_path / ("y" * 249 + ".jsonl")
+    ok(*texts(longest))
+    assert [one.name for one in tmp_path.iterdir() if one.is_file()] == [longest.name]

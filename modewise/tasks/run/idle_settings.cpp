@@ -66,13 +66,12 @@ void refuse_idle(const Fields& fields, const Fields& usual, std::span<const Depe
 }
 
 void refuse_idle_training(const Fields& fields, const Fields& usual, const std::string& model) {
-  static constexpr std::string_view kOfSteps[] = {"train.epochs",          "train.max_steps",
-                                                  "train.batch_size",      "train.drop_last",
-                                                  "train.accumulate",      "train.clip_norm",
-                                                  "train.ema_decay",       "train.patience",
-                                                  "train.min_delta",       "train.evaluations_per_epoch",
-                                                  "train.log_every_steps", "train.optimizer",
-                                                  "train.schedule"};
+  // Not train.max_steps: a limit, which holds without steps.
+  static constexpr std::string_view kOfSteps[] = {
+      "train.epochs",          "train.batch_size", "train.drop_last",
+      "train.accumulate",      "train.clip_norm",  "train.ema_decay",
+      "train.patience",        "train.min_delta",  "train.evaluations_per_epoch",
+      "train.log_every_steps", "train.optimizer",  "train.schedule"};
   if (std::getenv(kClaimVariable) != nullptr) return;
   for (const Field& field : fields.list()) {
     const bool of_steps =
