@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kTemporaryMark = ".tmp-";
-constexpr size_t kTemporaryDigits = 16;
+constexpr size_t kTemporaryDigits = 16, kLongestName = 255;
 
 void copy_file_durably(const fs::path& from, const fs::path& to) {
   const int source = open_file(from.c_str(), O_RDONLY | O_CLOEXEC);
@@ -138,7 +138,9 @@ const fs::path& require_utf8(const fs::path& path) {
 
 fs::path temporary_beside(const fs::path& path) {
   std::random_device device;
-  return path.string() + fmt::format("{}{:08x}{:08x}", kTemporaryMark, device(), device());
+  const std::string name = path.filename().string(),
+                    suffix = fmt::format("{}{:08x}{:08x}", kTemporaryMark, device(), device());
+  return path.parent_path() / (name.substr(0, kLongestName - suffix.size()) + suffix);
 }
 
 void remove_temporaries(const fs::path& folder, const std::function<bool(std::string_view)>& ours) {

@@ -44,6 +44,30 @@ int open_stream(const fs::path& path) {
   return open_file(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 }
 
+/// A file that cannot be created: by its path, its permissions or its file system, not by a full disk.
+ErrorKind kind_of_creation(int reason) {
+  switch (reason) {
+    case EACCES:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOENT:
+    case ENOTDIR:
+    case EPERM:
+    case EROFS:
+      return ErrorKind::cannot_create;
+    default:
+      return ErrorKind::io;
+  }
+}
+
+/// Creates `file`, which errors call `place`.
+int create_file(const fs::path& file, mode_t mode, const fs::path& place) {
+  const int fd = open_file(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  require_call(fd >= 0, fd < 0 ? kind_of_creation(errno) : ErrorKind::io, "cannot create", place.native());
+  return fd;
+}
+
 /// Waits for a pipe that another process has made non-blocking, as stdout may be.
 void wait_until_writable(int descriptor) {
   pollfd one = {descriptor, POLLOUT, 0};
@@ -66,9 +90,10 @@ OutputFile::OutputFile(fs::path path, Appears appears) : path_(std::move(path)) 
 
 void OutputFile::open_beside() {
   struct stat old {};
-  const bool replaces = ::stat(path_.c_str(), &old) == 0 && S_ISREG(old.st_mode);
+  const bool exists = ::stat(path_.c_str(), &old) == 0, replaces = exists && S_ISREG(old.st_mode);
+  require_call(exists || errno != ENAMETOOLONG, ErrorKind::cannot_create, "cannot create", path_.native());
   const fs::path temporary = temporary_beside(path_);
-  descriptor_ = open_new_file(temporary, replaces ? old.st_mode & 0777 : kNewFileMode);
+  descriptor_ = create_file(temporary, replaces ? old.st_mode & 0777 : kNewFileMode, path_);
   unfinished_ = temporary;
   if (!replaces) return;
   // The owner stays if this user may give files away; otherwise the file becomes this user's.
@@ -129,7 +154,8 @@ bool is_stream(const fs::path& path) {
 }
 
 void require_new(const std::filesystem::path& file, bool overwrite) {
-  require(file.empty() || overwrite || !std::filesystem::exists(file) || is_stream(file),
+  std::error_code error;  // of a path that cannot be looked up: creating the file reports it
+  require(file.empty() || overwrite || !std::filesystem::exists(file, error) || is_stream(file),
           ErrorKind::cannot_create, "{} exists already: --overwrite replaces it", file.string());
 }
 
@@ -141,10 +167,7 @@ void prepare_output(const std::filesystem::path& file, bool overwrite) {
 }
 
 int open_new_file(const fs::path& path, mode_t mode) {
-  const int fd = open_file(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  const ErrorKind kind = fd < 0 && errno == ENOENT ? ErrorKind::cannot_create : ErrorKind::io;
-  require_call(fd >= 0, kind, "cannot create", path.native());
-  return fd;
+  return create_file(path, mode, path);
 }
 
 void write_all(int descriptor, std::span<const std::byte> bytes, std::string_view place) {

@@ -20,7 +20,8 @@ enum class Appears { finished, at_once };
 /// opened and written directly.
 class OutputFile {
  public:
-  /// Throws cannot_create if the folder does not exist, io otherwise, with the system's reason.
+  /// Throws cannot_create if the path or its permissions do not allow a file, io otherwise, with the system's
+  /// reason.
   explicit OutputFile(std::filesystem::path path, Appears appears = Appears::finished);
   /// Removes an unfinished file.
   ~OutputFile();
