@@ -47,7 +47,9 @@ file(GLOB parts RELATIVE ${prefix} ${prefix}/*)
 list(JOIN parts " " parts)
 require("${parts}" STREQUAL "bin include lib share")  # no files of the wheel
 file(GLOB internal ${prefix}/include/modewise/ops/cuda ${prefix}/include/modewise/sweep/toml_reader.h)
-require("${internal}" STREQUAL "")
+if(internal)
+  message(FATAL_ERROR "internal headers are installed: ${internal}")
+endif()
 
 build(${SOURCES}/examples/cpp examples)
 set(programs ${FOLDER}/examples)

@@ -239,7 +239,7 @@ TEST(TokenModules, RefuseHeadsAndModesThatDoNotFit) {
   EXPECT_EQ(rotated({0}, 0), "rotary_angles: base must be positive and finite, got 0");
   EXPECT_EQ(rotated({0}, -2), "rotary_angles: base must be positive and finite, got -2");
   EXPECT_EQ(said([] { ops::rotary_angles({3}, {}, 0, 10, at::kCPU); }),
-            "rotary_angles: 0 modes need heads of at least 2 channels, got 0");
+            "rotary_angles: heads need at least 2 channels, got 0");
   EXPECT_EQ(ops::rotary_angles({3}, {}, 4, 10, at::kCPU).abs().sum().item<double>(), 0);
   EXPECT_EQ(said([&] { DividedAttention(init, 8, 2, 1, {}).forward(x, {}); }),
             "DividedAttention: x must have 3 axes (batch, modes, channels), got [1, 3, 4, 8]");

@@ -83,10 +83,8 @@ TEST(HtmlPage, WritesTheFile) {
   page.write(path);
   EXPECT_EQ(read_file(path), page.html());
   std::filesystem::remove(path);
-  EXPECT_THAT(
-      error_of(ErrorKind::cannot_create, [&] { page.write("/nonexistent/folder/page.html"); }),
-      testing::MatchesRegex(
-          "^cannot create /nonexistent/folder/page\\.html\\.tmp-[0-9a-f]{16}: No such file or directory$"));
+  EXPECT_EQ(error_of(ErrorKind::cannot_create, [&] { page.write("/nonexistent/folder/page.html"); }),
+            "cannot create /nonexistent/folder/page.html: No such file or directory");
 }
 
 }  // namespace

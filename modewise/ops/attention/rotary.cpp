@@ -69,8 +69,7 @@ at::Tensor rotary_angles(at::IntArrayRef sizes, at::IntArrayRef modes, int64_t w
                     base);
   check_modes("rotary_angles", "modes", modes, static_cast<int64_t>(sizes.size()));
   const int64_t count = std::max<int64_t>(std::ssize(modes), 1), share = width / 2 / count;
-  TORCH_CHECK_VALUE(share > 0, "rotary_angles: ", modes.size(), " modes need heads of at least ", 2 * count,
-                    " channels, got ", width);
+  TORCH_CHECK_VALUE(width >= 2, "rotary_angles: heads need at least 2 channels, got ", width);
   const auto options = at::TensorOptions(at::kDouble).device(device);
   const auto frequencies = at::pow(base, at::arange(share, options) * (-1.0 / static_cast<double>(share)));
   auto shape = sizes.vec();

@@ -505,7 +505,8 @@ TEST_F(CsvSource, OptionsOfTablesMakeNumbersATable) {
 
 TEST_F(CsvSource, UsualFillValuesAreAWarningUntilTheyAreNamed) {
   const std::string text =
-      "date,a,b\n2020-01-01,1,2\n2020-01-02,1e20,4\n2020-01-04,5,-1e20\n2020-01-05,1e20,9.96921e36\n";
+      "date,a,b\n2020-01-01,1,2\n2020-01-02,1e20,4\n2020-01-04,5,-1e20\n2020-01-05,1e20,9.96921e36\n"
+      "2020-01-06,7,8\n";
   const std::string end = " treats them as missing",
                     why = ", which usually stands for a missing value, the first at ";
   EXPECT_THAT(load(text).warnings, ElementsAre("2 cells hold 1e+20" + why + folder_.path("f.csv") +
