@@ -19,6 +19,7 @@
 #include "modewise/nn/embedding/time_head.h"
 #include "modewise/nn/layers/batch_norm.h"
 #include "modewise/nn/layers/block.h"
+#include "tests/error_of.h"
 
 namespace modewise::nn {
 namespace {
@@ -164,7 +165,8 @@ TEST(MaskedValues, NeedAMaskOfTheTokens) {
   TokenAttention attention(init, 8, 2, {});
   const at::Tensor x = at::randn({1, 3, 4, 8});
   for (const at::Tensor& mask : {at::ones({1, 4, 3}, at::kBool), at::ones({1, 3, 4})})
-    EXPECT_THROW(attention.forward(x, mask), c10::ValueError);
+    EXPECT_THAT(exception_of<c10::ValueError>([&] { attention.forward(x, mask); }),
+                testing::StartsWith("TokenAttention: token_mask must be "));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ REFUSALS = {
     "linear": [
         (lambda r: ((r(2, 3), r(4, 5)), {}), "weight must be [M, 3] for x [2, 3], got [4, 5]"),
         (lambda r: ((r(2, 3), r(3)), {}), "weight must be [M, 3] for x [2, 3], got [3]"),
-        (lambda r: ((r(), r(4, 5)), {}), "weight must be [M, 1] for x [], got [4, 5]"),
+        (lambda r: ((r(), r(4, 5)), {}), "x must be [..., N], got a scalar"),
         (lambda r: ((r(2, 3), r(4, 3), r(5)), {}), "bias must be [4] for weight [4, 3], got [5]"),
         (lambda r: ((r(2, 3), r(4, 3), r(4, 1)), {}), "bias must be [4] for weight [4, 3], got [4, 1]"),
         (lambda r: ((r(2, 3), r(4, 3), r(4).double()), {}), "bias must have the type of weight, Float, got Double"),

@@ -162,7 +162,8 @@ KEYS = {
 
 
 def shown_with(task, key, value):
-    return ["config", "show", task, "--json", "--set", f"{key}={value}"]
+    needed = ["--set", "text.objective=masked_lm"] if key.startswith("masking.") else []
+    return ["config", "show", task, "--json", *needed, "--set", f"{key}={value}"]
 
 
 @pytest.mark.parametrize("old, new", rows("kGroups"))

@@ -91,7 +91,8 @@ def same_results(one, two):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_has_the_results_of_the_cpu_on_another_device(task, tmp_path):
-    command = [*TASKS[task](tmp_path), *STEPS]
+    steps = ["--threads", "1"] if task == "theta" else STEPS  # it is not trained in steps
+    command = [*TASKS[task](tmp_path), *steps]
     ok(*command, "--out", tmp_path / "cpu", *CPU)
     ok(*command, "--out", tmp_path / "there", "--device", DEVICE, env=THERE)
     assert json.loads((tmp_path / "there" / "manifest.json").read_text())["device"] == DEVICE

@@ -333,7 +333,7 @@ def test_missing_cells_in_the_lookback_name_the_mend(run, tmp_path):
 
 def test_too_few_rows_for_a_split_name_the_file(tmp_path):
     data = write_csv(tmp_path / "short.csv", 60)
-    fails(65, f"{data}: the train split has 42 rows", "one window of lookback 24 and horizon 30 needs 54",
+    fails(65, f"{data}: the training split has 42 rows", "one window of lookback 24 and horizon 30 needs 54",
           arguments=["train", "forecast", "--data", data, "--out", tmp_path / "run", "--model", "repeat", "--lookback", 24, "--horizon", 30])  # fmt: skip
 
 
@@ -381,7 +381,7 @@ def test_other_data_are_explained_whole(volumes, tmp_path):
 
 def test_scenes_are_explained_with_masks(tiles, tmp_path):
     write_tiles(tmp_path, 2, seed=5)
-    fails(2, "needs --masks: the true classes", arguments=["explain", tiles / "run", "--data", tmp_path / "images", "--out", tmp_path / "why"])
+    fails(2, "needs --masks: their true classes", arguments=["explain", tiles / "run", "--data", tmp_path / "images", "--out", tmp_path / "why"])
 
 
 def test_arrays_without_labels_are_predicted(volumes, tmp_path):

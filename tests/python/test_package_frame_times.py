@@ -111,14 +111,14 @@ def test_times_with_and_without_a_zone_are_not_mixed():
     assert list(both.index) == list(following.tz_localize("UTC"))
 
 
-def test_a_frequency_keeps_the_last_rows_without_values():
+def test_the_last_rows_without_values_are_forecast():
     times, following = ending("2024-02-10 07:00")
     values = np.arange(ROWS) % 24 * 1.0
     values[-3:] = np.nan
     for freq in (None, "h"):
         found = fitted(table(times, values), "seasonal", freq=freq).predict()
-        assert list(found.index) == list(following)
-        assert np.allclose(found["y"], (np.arange(ROWS, ROWS + 4)) % 24, atol=1e-3)
+        assert list(found.index) == [*times[-3:], following[0]]
+        assert np.allclose(found["y"], (np.arange(ROWS - 3, ROWS + 1)) % 24, atol=1e-3)
 
 
 @pytest.mark.parametrize("form", ["%b-%y", "%b %y", "%y-%b", "%B %y", "%b %Y", "%Y%m", "%d-%b-%y"])

@@ -113,7 +113,8 @@ def content(path):
                                   ["forecast", "--model", "theta", "--set", "data.simulate=lorenz96", "--set", "data.simulate_rows=300"]],
                          ids=["hot", "theta"])  # fmt: skip
 def test_no_byte_of_the_training_changes(tmp_path, task):
-    common = [*task, "--set", "train.max_steps=12", "--set", "train.evaluations_per_epoch=3", "--set", "output.report=false"]
+    steps = ["--set", "train.evaluations_per_epoch=3"] if "hot" in task else []
+    common = [*task, "--set", "train.max_steps=12", *steps, "--set", "output.report=false"]
     ok("train", *common, "--out", tmp_path / "silent")
     ok("train", *common, "--out", tmp_path / "logged", "--set", "output.tensorboard=true")
     assert event_files(tmp_path / "silent") == []

@@ -287,10 +287,15 @@ void SegmentationSet::warn_of_copies(const std::vector<std::string>& contents) {
 }
 
 bool has_hash(const SegmentationDataConfig& config, const std::string& hash) {
-  std::vector<SceneFile> files = find_scene_files(config, true).files;
-  if (hashes_of(files).all == hash) return true;
-  std::erase_if(files, [](const SceneFile& file) { return file.split == SceneSplit::test; });
-  return hashes_of(files).all == hash;
+  try {
+    std::vector<SceneFile> files = find_scene_files(config, true).files;
+    if (hashes_of(files).all == hash) return true;
+    std::erase_if(files, [](const SceneFile& file) { return file.split == SceneSplit::test; });
+    return hashes_of(files).all == hash;
+  } catch (const Error& error) {  // they cannot be split as those of the hash
+    if (error.kind() != ErrorKind::data) throw;
+    return false;
+  }
 }
 
 }  // namespace modewise::data

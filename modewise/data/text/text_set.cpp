@@ -162,7 +162,7 @@ class TextSetBuilder {
   TextSet& set() { return set_; }
 
  private:
-  /// Drops the labels of a file in which all are −1 and that is no class, as in Hugging Face's GLUE.
+  /// Drops the labels of a file in which all are −1 and that is not a class, as in Hugging Face's GLUE.
   void take_unknown_labels(TextRows& rows) {
     const auto unknown = [](std::string_view label) { return io::strip_spaces(label) == "-1"; };
     if (!rows.labelled() || std::ranges::find(set_.classes, "-1") != set_.classes.end() ||

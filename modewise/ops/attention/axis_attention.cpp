@@ -57,7 +57,7 @@ at::Tensor axis_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
                           int64_t mode, const std::optional<at::Tensor>& token_mask,
                           const std::optional<at::Tensor>& axis_mask, double dropout, DropoutKey key) {
   check_axis_attention_args(q, k, v, heads, mode, token_mask, axis_mask, dropout);
-  if (q.sym_numel() == 0) return v.clone();
+  if (q.sym_numel() == 0) return q.add(k).add(v);  // empty, with gradients of all three
   c10::SymInt before = q.sym_size(0);
   int64_t behind = 1;
   for (int64_t i = 0; i < mode; ++i) before = before * q.sym_size(i + 1);

@@ -69,7 +69,8 @@ void SegmentationRun::load(const DataRequest& request) {
   }
   require(request.masks.empty() || !request.path.empty(), ErrorKind::usage,
           "--masks needs --data: the images of the masks");
-  if (request.moved && !request.path.empty()) {
+  const bool own = request.masks.empty();  // other images come with masks
+  if (!request.path.empty() && own) {
     config.data.path = absolute_path(request.path);
     require(data::has_hash(config.data, summary.hash), ErrorKind::usage,
             "--data {} has other images than the training data of the run ({}), and needs --masks: "
@@ -77,15 +78,13 @@ void SegmentationRun::load(const DataRequest& request) {
             request.path, summary.source);
   }
   data::SegmentationDataConfig source = config.data;
-  if (!request.own()) {
-    require(!request.masks.empty(), ErrorKind::usage, "--data {} needs --masks: the true classes",
-            request.path);
+  if (!own) {
     source.path = request.path;
     source.masks = request.masks;
     source.layout = "auto";
     source.split = "auto";
   }
-  whole_ = !request.own();
+  whole_ = !own;
   const auto read = [&](bool with_test) { set.emplace(source, summary, whole_, with_test); };
   if (!request.unchanged)
     read(request.with_test);
