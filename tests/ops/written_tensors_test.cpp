@@ -44,7 +44,7 @@ std::vector<uint32_t> raised(const std::vector<at::Tensor>& tensors, const std::
   return after;
 }
 
-/// What the backward pass of `loss` says.
+/// The error of the backward pass of `loss`.
 std::string said(const at::Tensor& loss) {
   return exception_of<c10::Error>([&] { loss.backward(); });
 }

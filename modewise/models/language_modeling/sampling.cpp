@@ -54,9 +54,7 @@ void keep_top_p(std::vector<Candidate>& list, double p) {
 
 void keep_min_p(std::vector<Candidate>& list, double p) {
   if (p <= 0) return;
-  const double largest = std::max_element(list.begin(), list.end(), [](const auto& a, const auto& b) {
-                           return a.weight < b.weight;
-                         })->weight;
+  const double largest = std::min_element(list.begin(), list.end(), likelier)->weight;
   std::erase_if(list, [&](const Candidate& c) { return c.weight < p * largest; });
 }
 

@@ -116,14 +116,13 @@ std::vector<int64_t> ids_without_token(const text::Tokenizer& tokenizer, int64_t
   return ids;
 }
 
-/// Samples the token after `earlier`, never one of `excluded` unless greedily.
-text::Tokenizer::Id next_token(std::span<const float> logits, std::span<const text::Tokenizer::Id> earlier,
+/// Samples the token after `earlier`, never one of `excluded` unless greedily. Changes the logits.
+text::Tokenizer::Id next_token(std::span<float> logits, std::span<const text::Tokenizer::Id> earlier,
                                const std::vector<int64_t>& excluded, const SamplingConfig& sampling) {
-  std::vector<float> kept(logits.begin(), logits.end());
-  if (sampling.repetition_penalty != 1) penalize_repetition(kept, earlier, sampling.repetition_penalty);
+  if (sampling.repetition_penalty != 1) penalize_repetition(logits, earlier, sampling.repetition_penalty);
   if (sampling.temperature > 0)
-    for (const int64_t id : excluded) kept[static_cast<size_t>(id)] = -INFINITY;
-  return static_cast<text::Tokenizer::Id>(sample_token(kept, sampling, earlier.size()));
+    for (const int64_t id : excluded) logits[static_cast<size_t>(id)] = -INFINITY;
+  return static_cast<text::Tokenizer::Id>(sample_token(logits, sampling, earlier.size()));
 }
 
 /// Length of the cached text. The last generated token is shown but not fed back.
@@ -170,9 +169,9 @@ at::Tensor read_prompt(LanguageModel& model, std::vector<ops::AttentionCache>& c
   return logits;
 }
 
-std::span<const float> values_of(at::Tensor& logits) {
+std::span<float> values_of(at::Tensor& logits) {
   logits = logits.to(at::kCPU, at::kFloat).contiguous();
-  return {logits.const_data_ptr<float>(), static_cast<size_t>(logits.numel())};
+  return {logits.mutable_data_ptr<float>(), static_cast<size_t>(logits.numel())};
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ bool load_and_compare(Run& run, bool with_test, const std::function<void(bool wi
 void keep_training_samples(const train::RunFolder& folder, std::span<const int64_t> train,
                            std::span<const uint64_t> contents);
 
-/// Logs that `all` of `count` samples of `source` ("23 images"), other data than the run's own, are used, and
-/// warns of those that the run was trained on, by their `contents`; a run of an earlier version has no list.
+/// For other data than the run's own: logs that `all` of `count` samples of `source` ("23 images") are used,
+/// and warns of samples whose `contents` were in the training. Runs of earlier versions have no list of
+/// these.
 void announce_others(const Run& run, const std::string& source, const std::string& count,
                      std::span<const uint64_t> contents = {}, bool all = true);
 
