@@ -11,6 +11,7 @@
 #include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/image_classification/spec.h"
 #include "modewise/tasks/language_modeling/spec.h"
+#include "modewise/tasks/run/load_config.h"
 #include "modewise/tasks/segmentation/spec.h"
 #include "modewise/tasks/series_classification/spec.h"
 #include "modewise/tasks/text/spec.h"
@@ -40,7 +41,7 @@ const TaskSpec* owner_of(const fs::path& data) {
 /// Runs and pretrained models have texts and tables that are not data.
 void refuse_models(const fs::path& folder) {
   const auto has = [&](const char* name) { return fs::exists(folder / name); };
-  require(!(has("manifest.json") && has("config.toml")), ErrorKind::no_input,
+  require(!is_run_config((folder / "config.toml").string()), ErrorKind::no_input,
           "expected data, got a run folder: {}", folder.string());
   const bool weights =
       has("model.safetensors") || has("model.safetensors.index.json") || has("pytorch_model.bin");
