@@ -19,7 +19,7 @@ from modewise import errors, tasks
 SMALL = ["--set", "forecast.lookback=24", "--set", "forecast.horizon=8", "--set", "train.epochs=2", "--threads", "1"]
 
 
-def search(table, out, budget="60s"):
+def search(table, out, budget="10m"):
     return ["train", "forecast", "--data", table, "--model", "auto", "--budget", budget, "--jobs", "2", "--out", out, *SMALL]
 
 
@@ -295,7 +295,7 @@ def test_little_time_leaves_the_baselines(tmp_path):
 
 def test_ctrl_c_keeps_the_search(tmp_path):
     table = write_csv(tmp_path / "table.csv", rows=300)
-    child = subprocess.Popen([PROGRAM, *map(str, search(table, tmp_path / "run", "60s"))], stdout=subprocess.PIPE,
+    child = subprocess.Popen([PROGRAM, *map(str, search(table, tmp_path / "run"))], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)  # fmt: skip
     for _ in range(600):
         if (tmp_path / "run" / "auto" / "baselines" / "done").exists():
@@ -331,7 +331,7 @@ def test_the_chosen_classifier_has_room_for_longer_test_samples(tmp_path):
     test = write_ts(tmp_path / "Ramps_TEST.ts", 20, 2)
     longer = ",".join(["0.5"] * 23)
     test.write_text(test.read_text() + f"{longer}:{longer}:up\n")
-    trained = ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "2m", "--out", tmp_path / "run",
+    trained = ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "10m", "--out", tmp_path / "run",
               "--set", "train.epochs=2", "--threads", "1", "--json")  # fmt: skip
     assert sum(map(sum, json.loads(trained.stdout)["test"]["confusion"])) == 21
     assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["data"]["length"] == 23
@@ -344,7 +344,7 @@ def test_the_chosen_classifier_has_room_for_longer_test_samples(tmp_path):
 def test_what_was_chosen_is_trained_again_on_all_rows(tmp_path):
     table = write_csv(tmp_path / "table.csv", rows=300)
     run = tmp_path / "run"
-    result = json.loads(ok(*search(table, run, "60s"), "--refit", "--json").stdout)
+    result = json.loads(ok(*search(table, run), "--refit", "--json").stdout)
     assert result["refit"] and result["test"]["split"] == "test"
     config = tomllib.loads((run / "config.toml").read_text())
     np.testing.assert_allclose(config["data"]["split_ratios"], [0.9, 0.1, 0])
@@ -374,7 +374,7 @@ def test_what_was_chosen_is_trained_again_on_all_rows(tmp_path):
 def test_volumes_are_evaluated_on_several_splits(tmp_path):
     data = write_npz(tmp_path / "boxes.npz")
     run = tmp_path / "run"
-    trained = ok("train", "classify-volumes", "--data", data, "--model", "auto", "--budget", "2m", "--out", run, "--set", "train.epochs=2", "--threads", "1", "--json")
+    trained = ok("train", "classify-volumes", "--data", data, "--model", "auto", "--budget", "10m", "--out", run, "--set", "train.epochs=2", "--threads", "1", "--json")
     result = json.loads(trained.stdout)
     (ensemble,) = (run / "auto" / "ensemble" / "runs").iterdir()
     members = [pathlib.Path(one) for one in tomllib.loads((ensemble / "config.toml").read_text())["model"]["ensemble"]["runs"]]

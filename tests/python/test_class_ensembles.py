@@ -206,7 +206,7 @@ def test_refusals(folder, members, mixed, tmp_path):
 
 
 def auto(folder, out, *more):
-    return ["train", "classify-series", "--data", folder, "--model", "auto", "--budget", "2m", "--jobs", "2", "--threads", "1", "--out", out,
+    return ["train", "classify-series", "--data", folder, "--model", "auto", "--budget", "10m", "--jobs", "2", "--threads", "1", "--out", out,
             "--set", "train.epochs=3", *more]  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def test_auto_of_images_has_one_validation_split(tmp_path):
         images[labels == 1, 2:5, 2:5] += 55
         arrays[f"{split}_images"], arrays[f"{split}_labels"] = images.astype(np.uint8), labels[:, None].astype(np.uint8)
     np.savez(tmp_path / "dots.npz", **arrays)
-    said = json.loads(ok("train", "classify-images", "--data", tmp_path / "dots.npz", "--model", "auto", "--budget", "2m", "--jobs", "2",
+    said = json.loads(ok("train", "classify-images", "--data", tmp_path / "dots.npz", "--model", "auto", "--budget", "10m", "--jobs", "2",
                          "--threads", "1", "--out", tmp_path / "run", "--set", "train.epochs=2", "--json").stdout)  # fmt: skip
     rows = json.loads((tmp_path / "run" / "auto" / "leaderboard.json").read_text())
     one = next(row for row in rows if row["name"] == "ensemble")
