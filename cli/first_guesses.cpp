@@ -3,12 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 
+#include "modewise/core/ascii.h"
 #include "modewise/core/escaped_text.h"
 
 namespace modewise::cli {
@@ -148,17 +148,9 @@ constexpr Guess kOptions[] = {
     {"workers", "--threads"},
 };
 
-/// `text` in lower case.
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 /// "--set KEY=value" if the value, in lower case, is one of `values`, else what the key may be.
 std::string one_of(const std::string& key, const std::string& value, const std::vector<std::string>& values) {
-  const std::string known = lower(value);
+  const std::string known = to_lower(value);
   if (std::ranges::find(values, known) != values.end()) return fmt::format("--set {}={} sets it", key, known);
   return fmt::format("--set {}=… sets it: {}", key, fmt::join(values, ", "));
 }
@@ -176,7 +168,7 @@ std::string schedule_answer(const std::string& value) {
 }
 
 std::string features_answer(const std::string& value) {
-  const std::string which = lower(value);
+  const std::string which = to_lower(value);
   if (which == "m") return "all columns are forecast by default";
   if (which == "s") return "--set data.columns=NAME forecasts one column";
   return "all columns are forecast; --set data.future_covariates=NAME,… names future "

@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/sweep_launch.h"
+#include "modewise/core/ascii.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
@@ -84,8 +85,7 @@ void list_tables(const Program& program, const ReproduceOptions& options, const 
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += to_lower(c);
   return out;
 }
 

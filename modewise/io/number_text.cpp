@@ -1,4 +1,5 @@
 #include "modewise/io/number_text.h"
+#include "modewise/core/ascii.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,8 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-
-#include "modewise/io/ascii.h"
 
 namespace modewise::io {
 namespace {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "modewise/core/ascii.h"
+
 namespace modewise::text {
 
 enum class PtbKind {
@@ -31,14 +33,8 @@ std::string ptb_lower_case(std::string_view text);
 inline bool is_ascii_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-inline bool is_ascii_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 inline bool is_ascii_upper(char c) {
   return c >= 'A' && c <= 'Z';
-}
-inline char ascii_lower(char c) {
-  return is_ascii_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 }  // namespace modewise::text

@@ -23,8 +23,7 @@ std::vector<std::string> csv_files(const std::string& folder) {
   fs::directory_iterator entry(folder, error);
   while (error == std::errc::interrupted) entry = fs::directory_iterator(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::string extension = entry->path().extension().string();
-    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string extension = lower_extension(entry->path());
     if (extension == ".csv" && !is_system_file(entry->path()))
       files.push_back(require_utf8(entry->path()).string());
   }

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "modewise/core/counted.h"
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/fill_values.h"
@@ -17,6 +17,7 @@
 #include "modewise/data/forecasting/simulate.h"
 #include "modewise/data/forecasting/sources.h"
 #include "modewise/data/forecasting/tables/table_time.h"
+#include "modewise/data/forecasting/tables/value_columns.h"
 #include "modewise/data/forecasting/tensor_cells.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/tables/csv.h"
@@ -71,8 +72,7 @@ std::string format_of(const ForecastDataConfig& config) {
   if (config.format != "auto") return config.format;
   const std::filesystem::path path(config.path);
   if (std::filesystem::is_directory(path)) return "folder";
-  std::string extension = path.extension().string();
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string extension = lower_extension(path);
   if (extension == ".npy" || extension == ".npz") return extension.substr(1);
   if (extension == ".csv" || extension == ".tsv") return "csv";
   return !option_of_tables(config).empty() || holds_table(config) ? "csv" : "text";

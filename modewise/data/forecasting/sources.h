@@ -2,7 +2,6 @@
 // Readers of load_series, one for each type of source. They return NaN for missing cells; load_series makes
 // the mask.
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -14,13 +13,6 @@
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
-
-/// A CSV file of a folder, on its time axis.
-struct Frame {
-  Series series;                                      // one mode, the variables; NaN where missing
-  std::vector<std::string> header;                    // every column of the file
-  std::map<std::string, std::string> constant_texts;  // as in SeriesTable
-};
 
 /// With `like`, the file must have the same columns, and its variables are read in the order of `like`.
 Frame read_frame(const std::string& path, const ForecastDataConfig& config, const Frame* like = nullptr,
@@ -47,11 +39,6 @@ Series read_npz_series(const ForecastDataConfig& config);
 
 /// Warning about a first row of whole numbers: header or values, and the option that changes it.
 std::string header_warning(bool names, const std::string& row);
-
-/// Positions of `names` selected by `columns` and `drop`, in the order of `columns`. Config error with the
-/// nearest name for an unknown name.
-std::vector<size_t> chosen_columns(const std::vector<std::string>& names, const ForecastDataConfig& config,
-                                   const std::string& source);
 
 /// "1", "2", … or "0", "1", ….
 std::vector<std::string> numbered_labels(int64_t count, int64_t first);

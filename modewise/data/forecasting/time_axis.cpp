@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
 
+#include "modewise/core/ascii.h"
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/io/tables/csv.h"
@@ -544,7 +544,7 @@ Step parse_step(const std::string& text, const std::string& option) {
   }
   std::string unit;
   for (const char c : text.substr(end))
-    if (c != ' ') unit += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (c != ' ') unit += to_lower(c);
   if (unit.size() > 2 && unit.ends_with('s')) unit.pop_back();
   if (valid) {
     for (const auto& [name, seconds] :

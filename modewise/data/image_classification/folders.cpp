@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 
+#include "modewise/core/ascii.h"
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
@@ -76,11 +76,6 @@ std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out)
             holds_folder(root / name) ? "; images of its subfolders are not read" : "");
   }
   return classes;
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 /// Folders of the splits train, validation, test; empty: no such folder. `others`: all other entries. A
@@ -175,7 +170,7 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
   if (parts[0].empty() || only_train) {
     const std::vector<ClassFolder> found = class_folders(root, left_out);
     set.classes = names_of(found, config);
-    const std::string other = lower_case(ImagePath(left_out.first).extension().string());
+    const std::string other = to_lower(ImagePath(left_out.first).extension().string());
     require(found.size() != 1 || !(other == ".csv" || other == ".tsv" || other == ".json"), ErrorKind::data,
             "{}: all images are in one folder, '{}', and lists of labels such as {} are not read for images: "
             "a folder "

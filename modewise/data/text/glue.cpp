@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 
 namespace modewise::data {
@@ -92,8 +93,7 @@ const GlueLayout* glue_layout_of(const std::filesystem::path& folder) {
   const std::filesystem::path named = folder.has_filename() ? folder : folder.parent_path();
   std::string plain;
   for (const char c : named.filename().string())
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) plain += to_lower(c);
   const auto found = std::find_if(glue_layouts().begin(), glue_layouts().end(),
                                   [&](const GlueLayout& one) { return one.folder == plain; });
   return found == glue_layouts().end() ? nullptr : &*found;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <initializer_list>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "modewise/core/ascii.h"
 #include "modewise/core/counted.h"
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -22,8 +22,7 @@ namespace {
 
 /// A column name in lower case, with _ for spaces and hyphens.
 std::string plain_name(std::string name) {
-  for (char& c : name)
-    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : name) c = c == ' ' || c == '-' ? '_' : to_lower(c);
   return name;
 }
 

@@ -1,7 +1,6 @@
 #include "modewise/tasks/forecasting/panel_run.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
@@ -21,14 +20,11 @@
 #include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/models/forecasting/cost.h"
-#include "modewise/report/table.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/forecasting/panel_members.h"
-#include "modewise/tasks/forecasting/task.h"
-#include "modewise/tasks/run/run_figures.h"
-#include "modewise/tasks/run/run_report.h"
+#include "modewise/tasks/forecasting/panel_task.h"
 #include "modewise/tasks/run/test_split.h"
 #include "modewise/train/checkpoint/run_weights.h"
 #include "modewise/train/checkpoint/tensor_file.h"
@@ -38,115 +34,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using report::Cell;
 
 constexpr size_t kShownSeries = 5;  // best, median and worst series of an evaluation
-
-/// Factors [S, V] from scaled errors to those of MASE within the first `rows` of each series, so that the
-/// loss is the mean of what selects the model; at most 10, and 1 where MASE is undefined.
-std::vector<float> error_weights(const PanelForecaster& by, std::span<const int64_t> rows, int64_t season) {
-  constexpr double kMaxWeight = 10;
-  const int64_t width = by.panel->variables();
-  std::vector<float> weights(by.scaler.stddev.size(), 1);
-  at::parallel_for(0, by.panel->series(), 256, [&](int64_t begin, int64_t end) {
-    for (int64_t s = begin; s < end; ++s)
-      for (int64_t v = 0; v < width; ++v) {
-        const auto at = static_cast<size_t>(s * width + v);
-        const double naive = by.naive_errors({s, rows[static_cast<size_t>(s)]}, v, season).seasonal;
-        if (naive > 0) weights[at] = static_cast<float>(std::min(by.scaler.stddev[at] / naive, kMaxWeight));
-      }
-  });
-  return weights;
-}
-
-/// Training windows drawn from each series, and validation by mean MASE.
-class PanelTask final : public WindowTask {
- public:
-  PanelTask(const PanelRun& run, models::Forecaster& model)
-      : WindowTask(run.config, model),
-        run_(run),
-        season_(season_of(run.config, run.panel)),
-        forecaster_(run.forecaster()),
-        training_ends_(run.splits.train_rows),
-        weights_(error_weights(forecaster_, training_ends_, season_)),
-        has_mase_(std::ranges::any_of(run.splits.validation, [&](const data::PanelWindow& window) {
-          for (int64_t v = 0; v < run.panel.variables(); ++v)
-            if (forecaster_.naive_errors(window, v, season_).seasonal > 0) return true;
-          return false;
-        })) {}
-
-  int64_t training_samples() const override { return std::ssize(run_.splits.train); }
-  std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override {
-    return load_batch(samples, 0);
-  }
-  std::unique_ptr<train::Batch> load_batch(std::span<const int64_t> samples, int64_t batch) const override {
-    std::vector<data::PanelWindow> windows;
-    for (const int64_t sample : samples) {
-      data::PanelWindow window = run_.splits.train[static_cast<size_t>(sample)];
-      window.origin = data::draw_origin(training_ends_[static_cast<size_t>(window.series)], config_.window(),
-                                        static_cast<uint64_t>(config_.train.seed),
-                                        static_cast<uint64_t>(batch), static_cast<uint64_t>(window.series));
-      windows.push_back(window);
-    }
-    data::WindowBatch gathered =
-        data::gather_panel(run_.panel, forecaster_.scaler, config_.window(), windows, training_ends_);
-    const int64_t width = run_.panel.variables();
-    gathered.weight = at::empty({std::ssize(windows), width, 1}, at::kFloat);
-    for (size_t i = 0; i < windows.size(); ++i)
-      std::copy_n(weights_.begin() + windows[i].series * width, width,
-                  gathered.weight.mutable_data_ptr<float>() + static_cast<int64_t>(i) * width);
-    return batch_of(std::move(gathered));
-  }
-
-  at::Tensor sums(const train::Share& share) override {
-    metrics::PanelErrors errors = no_errors();
-    const std::span<const data::PanelWindow> all = run_.splits.validation;
-    const int64_t first = share.first(std::ssize(all)), count = share.last(std::ssize(all)) - first;
-    const auto windows = all.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
-    forecaster_.stream(windows, [&](const ForecastBlock& block) {
-      forecaster_.add_errors(
-          errors,
-          windows.subspan(static_cast<size_t>(block.first_window), static_cast<size_t>(block.windows())),
-          block, block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{}, season_);
-    });
-    return at::tensor(errors.sums());
-  }
-  train::Metrics metrics_of(const at::Tensor& sums) override {
-    metrics::PanelErrors errors = no_errors();
-    errors.set_sums({sums.const_data_ptr<double>(), static_cast<size_t>(sums.numel())});
-    train::Metrics metrics{{"val_mase", errors.mase()}, {"val_mse", errors.mse()}, {"val_mae", errors.mae()}};
-    if (config_.forecast.probabilistic()) metrics.set("val_wql", errors.wql());
-    return metrics;
-  }
-  train::Criterion criterion() const override { return {has_mase_ ? "val_mase" : "val_mae", true}; }
-  std::string data_hash() const override { return run_.content; }
-
- private:
-  metrics::PanelErrors no_errors() const {
-    return metrics::PanelErrors(config_.forecast.probabilistic() ? config_.forecast.quantiles
-                                                                 : std::vector<double>{});
-  }
-
-  const PanelRun& run_;
-  int64_t season_;
-  PanelForecaster forecaster_;
-  std::vector<int64_t> training_ends_;
-  std::vector<float> weights_;
-  bool has_mase_;  // of a validation window
-};
-
-/// Removes the rows from `rows` of each series on.
-data::Panel first_rows(const data::Panel& panel, std::span<const int64_t> rows) {
-  return data::head_rows(panel, rows);
-}
-
-std::string panel_text(const data::Panel& panel) {
-  std::vector<int64_t> rows;
-  for (int64_t s = 0; s < panel.series(); ++s) rows.push_back(panel.rows(s));
-  const auto [low, high] = std::minmax_element(rows.begin(), rows.end());
-  return fmt::format("{} series of {} to {} rows{}", panel.series(), *low, *high,
-                     panel.clock.dated ? ", one every " + panel.clock.frequency_text() : "");
-}
 
 /// Config error for settings of one tensor that a panel does not read.
 void refuse_settings(const ForecastConfig& config) {
@@ -216,13 +105,6 @@ models::FittingRows panel_rows(const data::Panel& panel, const data::PanelSplits
   return rows;
 }
 
-/// "MASE (season 7)"; evaluations of earlier versions do not name the season.
-std::string mase_title(const Json& evaluation) {
-  return evaluation.contains("season")
-             ? fmt::format("MASE (season {})", evaluation.at("season").get<int64_t>())
-             : "MASE";
-}
-
 fs::path calibration_file(const PanelRun& run) {
   return run.folder().file("calibration.npz");
 }
@@ -289,7 +171,7 @@ void PanelRun::load(const DataRequest& request) {
     }
     splits = splits_of(config, panel);
     chosen_ =
-        choose_defaults(config, {panel.clock, panel_text(panel), training_rows, config.forecast.longest(),
+        choose_defaults(config, {panel.clock, panel_text(), training_rows, config.forecast.longest(),
                                  [&] { return season_of(config, panel); },
                                  [&](const ForecastConfig&) { return std::ssize(splits.train); }, true});
     variables_ = panel.layout.values;
@@ -305,13 +187,21 @@ void PanelRun::load(const DataRequest& request) {
           "{}: all {} series are too short for a validation window of {} rows and a test window after it",
           panel.source, panel.series(), config.forecast.longest());
   if (request.training && !config.train.test) {
-    panel = first_rows(panel, rows_before_test());
+    panel = data::head_rows(panel, rows_before_test());
     splits.test.clear();
   }
   content = data::hash_of(panel);
   if (!request.training) compare(request);
   kept_ = std::make_shared<LocalOutputs>();
   if (request.training) training = hash_of_training(panel, splits.train_rows);
+}
+
+std::string PanelRun::panel_text() const {
+  std::vector<int64_t> rows;
+  for (int64_t s = 0; s < panel.series(); ++s) rows.push_back(panel.rows(s));
+  const auto [low, high] = std::minmax_element(rows.begin(), rows.end());
+  return fmt::format("{} series of {} to {} rows{}", panel.series(), *low, *high,
+                     panel.clock.dated ? ", one every " + panel.clock.frequency_text() : "");
 }
 
 std::vector<int64_t> PanelRun::rows_before_test() const {
@@ -325,7 +215,7 @@ std::vector<int64_t> PanelRun::rows_before_test() const {
 void PanelRun::compare(const DataRequest& request) {
   const bool unread = data_json_leaves_test_out(folder(), config.train);
   const bool same = content == trained_hash_ ||
-                    (unread && data::hash_of(first_rows(panel, rows_before_test())) == trained_hash_);
+                    (unread && data::hash_of(data::head_rows(panel, rows_before_test())) == trained_hash_);
   require(
       !request.unchanged || same, ErrorKind::data,
       "{0} has changed since the training of {1}: {2}{3} in {4} series then, {5} in {6} series now; --data "
@@ -381,7 +271,7 @@ void PanelRun::announce() {
   for (const std::string& warning : panel.warnings) spdlog::warn("{}: {}", panel.source, warning);
   if (!chosen_.empty()) spdlog::info("{}", chosen_);
   spdlog::info("{}: {} ({}); windows: {} train an epoch, {} validation, {}; model {}", panel.source,
-               panel_text(panel), splits.rule, splits.train.size(), splits.validation.size(),
+               panel_text(), splits.rule, splits.train.size(), splits.validation.size(),
                test_count(config.train.test, splits.test.size()), model_title(config));
 }
 
@@ -438,7 +328,7 @@ data::PanelScaler PanelRun::scaler(const data::Panel& of, std::span<const int64_
 }
 
 std::unique_ptr<train::ModuleTask> PanelRun::task() {
-  return std::make_unique<PanelTask>(*this, *model);
+  return make_panel_task(*this);
 }
 
 PanelForecaster PanelRun::forecaster(const data::Panel& of, std::span<const int64_t> fitted) const {
@@ -580,104 +470,6 @@ void PanelRun::finish(Json& metrics) {
     metrics["test"] = timed_test([&] { return evaluated("test"); });
   else
     metrics["validation"] = evaluated("validation");
-}
-
-std::vector<ResultTable> PanelRun::tables(const Json& metrics) const {
-  const Json parts = evaluated_parts(metrics);
-  Json row = parts.at(parts.size() - 1);
-  const auto split = row.at("split").get<std::string>();
-  std::vector<JsonColumn> columns = {
-      {mase_title(row), "mase", 4}, {"RMSSE", "rmsse", 4}, {"SMAPE %", "smape", 2}};
-  if (row.contains("wql")) {
-    columns.push_back({"WQL", "wql", 4});
-    for (size_t i = 0; i < row.at("intervals").size(); ++i)
-      columns.push_back({fmt::format("coverage {:g} % ", 100 * number(row.at("intervals").at(i), "nominal")),
-                         fmt::format("intervals/{}/coverage", i), 1, 100});
-  }
-  std::vector<ResultTable> tables = {
-      {fmt::format("Errors on the {} windows", split),
-       fmt::format("Means over {} windows. MASE and RMSSE are relative to naive forecasts within the rows "
-                   "before: of the row a season before, and of the row before.",
-                   Cell::count(row.at("windows")).text()),
-       json_table(columns, Json::array({row}))}};
-  tables.front().line =
-      fmt::format("{}: {} windows of {} series, lookback {}, horizon {}\n\n", split,
-                  Cell::count(row.at("windows")).text(), Cell::count(row.at("series")).text(),
-                  row.at("lookback").get<int64_t>(), row.at("horizon").get<int64_t>());
-  for (const char* part : {"best", "median", "worst"})
-    tables.push_back(
-        {"",
-         fmt::format("Series with the {} MASE.", part),
-         json_table({{fmt::format("{} series", part), "name"}, {"MASE", "mase", 4}}, row.at(part)),
-         {},
-         true});
-  return tables;
-}
-
-report::HtmlPage PanelRun::page(const Json& metrics) {
-  report::HtmlPage page =
-      open_page(*this, {fs::path(panel.source).filename().string(),
-                        "Forecasting run on a panel",
-                        {{"data", fmt::format("{}: {}", panel.source, panel_text(panel))}},
-                        {{"window", fmt::format("lookback {}, horizon {}", config.forecast.lookback,
-                                                config.forecast.longest())}}});
-  add_tables(page, tables(metrics));
-  const PanelForecaster by = forecaster();
-  const CalibratedForecaster with = calibrated();
-  const Json& evaluation = metrics.at(evaluated_part(metrics));
-  const int64_t horizon = config.window().horizon;
-  const auto time = [&](int64_t s, int64_t row) {
-    return static_cast<double>(panel.clock.dated ? panel.clock.at(panel.clock_row(s, row)) : row);
-  };
-  const auto figure_of = [&](const data::PanelWindow& window) {
-    const ForecastBlock block = by.forecast(std::span(&window, 1));
-    const std::vector<float> quantiles = with.quantiles(block);
-    const size_t levels = with.levels().size();
-    report::LineSeries truth, forecast;
-    truth.label = "truth";
-    truth.color = report::kInkColor;
-    const int64_t width = panel.variables(), begin = panel.offsets[static_cast<size_t>(window.series)];
-    for (int64_t row = std::max<int64_t>(window.origin - 3 * horizon, 0);
-         row < std::min(window.origin + horizon, panel.rows(window.series)); ++row) {
-      const int64_t cell = (begin + row) * width;
-      const bool seen = !panel.observed.defined() || panel.observed.const_data_ptr<bool>()[cell];
-      truth.x.push_back(time(window.series, row));
-      truth.y.push_back(seen ? panel.values.const_data_ptr<double>()[cell] : std::nan(""));
-    }
-    forecast.label = "forecast";
-    report::Band band{
-        {},
-        {},
-        levels > 1 ? fmt::format("{:.3g} %", 100 * (with.levels().back() - with.levels().front())) : ""};
-    for (int64_t step = 0; step < horizon; ++step) {
-      const auto at = static_cast<size_t>(step);
-      forecast.x.push_back(time(window.series, window.origin + step));
-      forecast.y.push_back(by.to_units(floats(block.forecast)[at], window.series, 0));
-      if (levels < 2) continue;
-      band.lower.push_back(by.to_units(quantiles[at * levels], window.series, 0));
-      band.upper.push_back(by.to_units(quantiles[at * levels + levels - 1], window.series, 0));
-    }
-    if (levels > 1) forecast.bands.push_back(std::move(band));
-    report::LineChart chart;
-    chart.title = panel.name(window.series);
-    if (panel.clock.dated) chart.x.scale = report::AxisScale::date;
-    chart.series = {std::move(truth), std::move(forecast)};
-    return chart;
-  };
-  for (const char* part : {"best", "median", "worst"}) {
-    std::vector<report::CaptionedFigure> figures;
-    for (const Json& one : evaluation.at(part))
-      figures.push_back({figure_of({one.at("series").get<int64_t>(), one.at("origin").get<int64_t>()}),
-                         fmt::format("MASE {:.3f}", number(one, "mase"))});
-    page.add_section(fmt::format("Forecasts of the series with the {} MASE", part));
-    if (!figures.empty()) page.add_figure_grid(figures);
-  }
-  add_learning(
-      page, folder(),
-      {{"Learning curves",
-        {"val_mase", "val_mse", "val_mae", {"train_loss", "training loss", LearningCurve::Style::dashed}},
-        "best " + metrics.value("criterion", "")}});
-  return page;
 }
 
 }  // namespace modewise::tasks

@@ -68,6 +68,8 @@ class PanelRun final : public Run {
 
  private:
   void fit();
+  /// "16 series of 60 to 80 rows, one every month".
+  std::string panel_text() const;
   /// Covariates per step of the model.
   int64_t features() const;
   data::PanelScaler scaler(const data::Panel& of, std::span<const int64_t> rows) const;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <string_view>
 
+#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/io/tables/date_pattern.h"
@@ -62,12 +62,6 @@ struct PartNumbers {
   io::DateStyle style;  // of the names of months
 };
 
-std::string part_name(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 /// The numbers of a column of texts such as M01 or Jan; false if a cell is none.
 bool read_part_texts(const io::CsvColumn& column, const DatePart& part, PartNumbers& out) {
   bool named = false, padded = true;
@@ -103,7 +97,7 @@ std::optional<PartNumbers> find_part(const io::CsvTable& table, const DatePart& 
   for (const std::string_view name : part.names)
     for (size_t i = 0; i < table.columns.size(); ++i) {
       const io::CsvColumn& column = table.columns[i];
-      if (part_name(column.name) != name || taken(column)) continue;
+      if (to_lower(column.name) != name || taken(column)) continue;
       PartNumbers found;
       found.column = i;
       if (column.kind == io::CsvColumn::text) {
@@ -198,7 +192,7 @@ std::optional<DateParts> read_date_parts(const io::CsvTable& table,
   if (!year || table.columns[year->column].kind != io::CsvColumn::number) return std::nullopt;
   std::vector<PartNumbers> parts = {std::move(*year)};
   bool of_pattern = false;
-  const auto named_mm = [&](const io::CsvColumn& column) { return part_name(column.name) == "mm"; };
+  const auto named_mm = [&](const io::CsvColumn& column) { return to_lower(column.name) == "mm"; };
   const auto add = [&](const DatePart& part) {
     auto found = find_part(table, part, [&](const io::CsvColumn& column) {
       const bool found_before = std::any_of(parts.begin(), parts.end(), [&](const PartNumbers& one) {
@@ -222,7 +216,7 @@ std::optional<DateParts> read_date_parts(const io::CsvTable& table,
   }
   if (parts.size() == 1) {
     // Under other names years are numbers that are dates.
-    if (parts[0].column != 0 || part_name(table.columns[0].name) != kYearPart.names.begin()[0])
+    if (parts[0].column != 0 || to_lower(table.columns[0].name) != kYearPart.names.begin()[0])
       return std::nullopt;
     const io::NumberCells& years = table.columns[0].numbers;  // 2024.0417
     if (std::any_of(years.begin(), years.end(),

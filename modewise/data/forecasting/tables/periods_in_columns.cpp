@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <initializer_list>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/tables/long_table.h"
 #include "modewise/io/tables/month_names.h"
@@ -22,8 +22,8 @@ namespace {
 constexpr size_t kMonths = 12, kQuarters = 4, kHours = 24;
 
 /// The number behind one of these prefixes in a column's name, of at most two digits; -1: none.
-int64_t numbered(std::string name, std::initializer_list<std::string_view> prefixes) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+int64_t numbered(const std::string& column, std::initializer_list<std::string_view> prefixes) {
+  const std::string name = to_lower(column);
   for (const std::string_view prefix : prefixes) {
     if (!name.starts_with(prefix)) continue;
     const std::string digits = name.substr(prefix.size());

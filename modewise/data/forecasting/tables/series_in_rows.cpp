@@ -14,6 +14,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/sources.h"
 #include "modewise/data/forecasting/tables/table_rows.h"
+#include "modewise/data/forecasting/tables/value_columns.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/csv_dialect.h"

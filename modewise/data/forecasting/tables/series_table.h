@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modewise/data/forecasting/config.h"
+#include "modewise/data/forecasting/series.h"
 #include "modewise/data/forecasting/tables/series_ids.h"
 #include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/data/forecasting/time_axis.h"
@@ -64,5 +65,12 @@ struct DatesBySeries {
 };
 /// `series`: series of each row; empty: one.
 DatesBySeries dates_by_series(std::span<const int64_t> dates, std::span<const int32_t> series);
+
+/// A CSV file of a folder, on its time axis.
+struct Frame {
+  Series series;                                      // one mode, the variables; NaN where missing
+  std::vector<std::string> header;                    // every column of the file
+  std::map<std::string, std::string> constant_texts;  // as in SeriesTable
+};
 
 }  // namespace modewise::data

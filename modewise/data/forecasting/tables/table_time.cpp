@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <set>
 #include <unordered_set>
 
+#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/tables/clock_column.h"
@@ -22,12 +22,6 @@
 
 namespace modewise::data {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 /// Whether whole numbers are a data frame's index: all different, as of a filtered or sorted frame, or
 /// counted from 0 again and again, as of joined frames.
@@ -46,7 +40,7 @@ bool is_frame_index(const io::NumberCells& numbers) {
 /// Whether a column has the name of a data frame's index in a file: none, or that of a frame that was saved
 /// again, "Unnamed: 0.1".
 bool nameless(const io::CsvTable& table, size_t column) {
-  const std::string name = lower(table.columns[column].name);
+  const std::string name = to_lower(table.columns[column].name);
   return table.had_header &&
          (name.starts_with("unnamed: 0") || (column == 0 && (name.empty() || name == "column 1")));
 }
@@ -427,7 +421,7 @@ std::vector<std::string> time_cells(const TimeColumns& columns, int64_t seconds)
 bool names_row(const std::string& name) {
   static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
                                                         "row", "rowid", "row_id", "#"};
-  return std::find(names.begin(), names.end(), lower(name)) != names.end();
+  return std::find(names.begin(), names.end(), to_lower(name)) != names.end();
 }
 
 bool names_time(const ForecastDataConfig& config) {
