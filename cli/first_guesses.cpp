@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <set>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/escaped_text.h"
+#include "modewise/io/ascii.h"
 
 namespace modewise::cli {
 
@@ -150,7 +150,7 @@ constexpr Guess kOptions[] = {
 
 /// "--set KEY=value" if the value, in lower case, is one of `values`, else what the key may be.
 std::string one_of(const std::string& key, const std::string& value, const std::vector<std::string>& values) {
-  const std::string known = to_lower(value);
+  const std::string known = io::to_lower(value);
   if (std::ranges::find(values, known) != values.end()) return fmt::format("--set {}={} sets it", key, known);
   return fmt::format("--set {}=… sets it: {}", key, fmt::join(values, ", "));
 }
@@ -168,7 +168,7 @@ std::string schedule_answer(const std::string& value) {
 }
 
 std::string features_answer(const std::string& value) {
-  const std::string which = to_lower(value);
+  const std::string which = io::to_lower(value);
   if (which == "m") return "all columns are forecast by default";
   if (which == "s") return "--set data.columns=NAME forecasts one column";
   return "all columns are forecast; --set data.future_covariates=NAME,… names future "

@@ -11,7 +11,6 @@
 
 #include "cli/commands.h"
 #include "cli/sweep_launch.h"
-#include "modewise/core/ascii.h"
 #include "modewise/core/build_info.h"
 #include "modewise/core/closed_pipe.h"
 #include "modewise/core/error.h"
@@ -20,6 +19,7 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/parse_json.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/io/ascii.h"
 #include "modewise/sweep/paper_results.h"
 #include "modewise/sweep/paper_table.h"
 #include "modewise/tasks/registry.h"
@@ -85,7 +85,7 @@ void list_tables(const Program& program, const ReproduceOptions& options, const 
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += to_lower(c);
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += io::to_lower(c);
   return out;
 }
 

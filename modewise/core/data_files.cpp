@@ -1,14 +1,23 @@
 #include "modewise/core/data_files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <system_error>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/folder.h"
 
 namespace modewise {
 namespace fs = std::filesystem;
 namespace {
+
+char lower(char c) {
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+std::string lower_text(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), lower);
+  return text;
+}
 
 /// `around`: the real paths of `folder` and of the folders above it that are visited.
 bool visit(const fs::path& folder, const std::function<bool(const fs::path&)>& stop,
@@ -26,7 +35,7 @@ bool visit(const fs::path& folder, const std::function<bool(const fs::path&)>& s
 }  // namespace
 
 bool is_system_file(const fs::path& entry) {
-  const std::string name = to_lower(entry.filename().string());
+  const std::string name = lower_text(entry.filename().string());
   return name.starts_with('.') || name == "__macosx" || name == "thumbs.db" || name == "desktop.ini";
 }
 
@@ -62,14 +71,14 @@ bool holds_file(const fs::path& folder, std::string_view name) {
 }
 
 std::string lower_extension(const fs::path& path) {
-  return to_lower(path.extension().string());
+  return lower_text(path.extension().string());
 }
 
 std::string_view ending_of(std::string_view name, std::initializer_list<std::string_view> endings) {
   for (const std::string_view ending : endings)
     if (name.size() >= ending.size() &&
         std::equal(ending.begin(), ending.end(), name.end() - static_cast<std::ptrdiff_t>(ending.size()),
-                   [](char a, char b) { return a == to_lower(b); }))
+                   [](char a, char b) { return a == lower(b); }))
       return ending;
   return {};
 }

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/utf8.h"
 
 namespace modewise::io {

@@ -1,5 +1,4 @@
 #include "modewise/io/number_text.h"
-#include "modewise/core/ascii.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,6 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+
+#include "modewise/io/ascii.h"
 
 namespace modewise::io {
 namespace {

@@ -58,7 +58,7 @@ constexpr std::array kRanges = {
 
 PtbKind ascii_kind(char c) {
   if (is_ascii_letter(c)) return PtbKind::letter;
-  if (is_digit(c)) return PtbKind::digit;
+  if (io::is_digit(c)) return PtbKind::digit;
   if (c == '\'') return PtbKind::apostrophe;
   if (c <= ' ' || c == '\x7F') return PtbKind::space;
   if (c == '-' || c == '_') return PtbKind::hyphen;
@@ -107,7 +107,7 @@ std::string ptb_lower_case(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t bytes = static_cast<unsigned char>(text[at]) < 0x80 ? 1 : io::utf8_length(text.substr(at));
     if (bytes <= 1)
-      lower += to_lower(text[at]);
+      lower += io::to_lower(text[at]);
     else
       io::append_utf8(lower, lower_letter(decode(text.substr(at), bytes)));
     at += bytes > 0 ? bytes : 1;

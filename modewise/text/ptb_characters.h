@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "modewise/core/ascii.h"
+#include "modewise/io/ascii.h"
 
 namespace modewise::text {
 

@@ -64,7 +64,7 @@ std::optional<std::string_view> PtbScanner::next() {
 bool PtbScanner::starts_with(size_t at, std::string_view lower) const {
   const std::string_view part = text_.substr(std::min(at, text_.size()), lower.size());
   return std::equal(part.begin(), part.end(), lower.begin(), lower.end(),
-                    [](char c, char wanted) { return to_lower(c) == wanted; });
+                    [](char c, char wanted) { return io::to_lower(c) == wanted; });
 }
 
 template <class Holds>
@@ -77,7 +77,7 @@ size_t PtbScanner::run(size_t at, Holds&& holds) const {
 
 size_t PtbScanner::digits(size_t at, size_t maximum) const {
   size_t length = 0;
-  while (length < maximum && is_digit(byte(at + length))) ++length;
+  while (length < maximum && io::is_digit(byte(at + length))) ++length;
   return length;
 }
 
@@ -114,7 +114,7 @@ size_t PtbScanner::clitic(size_t at) const {
   if (mark == 0) return 0;
   for (const std::string_view two : {"re", "ve", "ll"})
     if (starts_with(at + mark, two)) return mark + 2;
-  return is_one_of(to_lower(byte(at + mark)), "msd") ? mark + 1 : 0;
+  return is_one_of(io::to_lower(byte(at + mark)), "msd") ? mark + 1 : 0;
 }
 
 /// "p.m.": letters, each with its period.
@@ -158,10 +158,11 @@ PtbScanner::Match PtbScanner::word_before_clitic() const {
 /// "do" of "don't"
 PtbScanner::Match PtbScanner::word_before_not() const {
   const size_t letters = run(at_, [&](size_t i) { return is_ascii_letter(byte(i)); });
-  if (letters < 2 || to_lower(byte(at_ + letters - 1)) != 'n' || to_lower(byte(at_ + letters - 2)) == 'n')
+  if (letters < 2 || io::to_lower(byte(at_ + letters - 1)) != 'n' ||
+      io::to_lower(byte(at_ + letters - 2)) == 'n')
     return {};
   const size_t mark = apostrophe_or_backquote(at_ + letters);
-  if (mark == 0 || to_lower(byte(at_ + letters + mark)) != 't') return {};
+  if (mark == 0 || io::to_lower(byte(at_ + letters + mark)) != 't') return {};
   return {letters + mark + 1, letters - 1};
 }
 
@@ -175,7 +176,7 @@ PtbScanner::Match PtbScanner::word_with_apostrophe() const {
   size_t longest = 0;
   const auto take = [&](size_t length) { longest = std::max(longest, length); };
   if (const size_t mark = apostrophe(at_); mark > 0) {
-    if (to_lower(byte(at_ + mark)) == 'n') take(mark + 1 + apostrophe(at_ + mark + 1));
+    if (io::to_lower(byte(at_ + mark)) == 'n') take(mark + 1 + apostrophe(at_ + mark + 1));
     if (is_one_of(byte(at_ + mark), "23456789") && starts_with(at_ + mark + 1, "0s")) take(mark + 3);
     for (const std::string_view rest : {"em", "til", "till", "cause", "twas"})
       if (starts_with(at_ + mark, rest)) take(mark + rest.size());
@@ -188,15 +189,15 @@ PtbScanner::Match PtbScanner::word_with_apostrophe() const {
   const char first = byte(at_);
   if (const size_t mark = apostrophe_or_backquote(at_ + 1); mark > 0) {
     const size_t letters = run(at_ + 1 + mark, [&](size_t i) { return letter(i); });
-    if (is_one_of(to_lower(first), "ldj")) take(1 + apostrophe(at_ + 1));
+    if (is_one_of(io::to_lower(first), "ldj")) take(1 + apostrophe(at_ + 1));
     if (((is_ascii_upper(first) && first != 'I' && first != 'Y') || first == 'n') && letters >= 2)
       take(1 + mark + letters);
-    if (to_lower(first) == 'y' && letter(at_ + 1 + mark)) return {2 + mark, 1 + mark};
+    if (io::to_lower(first) == 'y' && letter(at_ + 1 + mark)) return {2 + mark, 1 + mark};
   }
   const size_t letters = run(at_, [&](size_t i) { return letter(i); });
   const size_t mark = letters >= 2 ? apostrophe_or_backquote(at_ + letters) : 0;
   const char after = byte(at_ + letters + mark);
-  if (mark > 0 && is_one_of(to_lower(byte(at_ + letters - 1)), "aeiouy") &&
+  if (mark > 0 && is_one_of(io::to_lower(byte(at_ + letters - 1)), "aeiouy") &&
       (is_one_of(after, "aeiou") || is_ascii_upper(after)))
     take(letters + mark + run(at_ + letters + mark, [&](size_t i) { return letter(i); }));
   return {longest, longest};
@@ -225,9 +226,9 @@ PtbScanner::Match PtbScanner::handle() const {
 
 PtbScanner::Match PtbScanner::clitic_alone() const {
   size_t length = clitic(at_);
-  if (length == 0 && to_lower(byte(at_)) == 'n')
+  if (length == 0 && io::to_lower(byte(at_)) == 'n')
     if (const size_t mark = apostrophe_or_backquote(at_ + 1);
-        mark > 0 && to_lower(byte(at_ + 1 + mark)) == 't')
+        mark > 0 && io::to_lower(byte(at_ + 1 + mark)) == 't')
       length = mark + 2;
   if (length == 0) return {};
   return {length + (is_ascii_letter(byte(at_ + length)) ? 0 : 1), length};
@@ -248,7 +249,7 @@ PtbScanner::Match PtbScanner::date() const {
 PtbScanner::Match PtbScanner::number() const {
   const size_t sign = is_one_of(byte(at_), "+-") ? 1 : 0;
   size_t length = sign + digits(at_ + sign, kFarthest);
-  while (is_one_of(byte(at_ + length), ".:,") && is_digit(byte(at_ + length + 1)))
+  while (is_one_of(byte(at_ + length), ".:,") && io::is_digit(byte(at_ + length + 1)))
     length += 1 + digits(at_ + length + 1, kFarthest);
   return length > sign ? Match{length, length} : Match{};
 }
@@ -323,7 +324,7 @@ PtbScanner::Match PtbScanner::abbreviation() const {
       return {length, length};
     case PtbAbbreviation::before_number: {
       const size_t gap = byte(at_ + length) == ' ' ? 1 : 0;
-      return is_digit(byte(at_ + length + gap)) ? Match{length + gap + 1, length} : Match{};
+      return io::is_digit(byte(at_ + length + gap)) ? Match{length + gap + 1, length} : Match{};
     }
     case PtbAbbreviation::none:
       return {};
@@ -386,7 +387,7 @@ PtbScanner::Match PtbScanner::hyphenated() const {
 /// Letters and digits of any script joined by any hyphen; o'clock, d'Angelo.
 PtbScanner::Match PtbScanner::joined() const {
   const auto part = [&](size_t at) -> size_t {
-    if (is_one_of(to_lower(byte(at)), "dol")) {
+    if (is_one_of(io::to_lower(byte(at)), "dol")) {
       const size_t mark = apostrophe_or_backquote(at + 1);
       const size_t rest = mark > 0 ? alphanumerics(at + 1 + mark) : 0;
       if (rest >= 2) return 1 + mark + rest;

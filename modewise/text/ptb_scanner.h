@@ -59,8 +59,8 @@ class PtbScanner {
     return at < text_.size() && ptb_character(text_.substr(at)).kind == kind;
   }
   bool letter(size_t at) const { return is(at, PtbKind::letter); }
-  bool letter_or_digit(size_t at) const { return letter(at) || is_digit(byte(at)); }
-  bool ascii_letter_or_digit(size_t at) const { return is_ascii_letter(byte(at)) || is_digit(byte(at)); }
+  bool letter_or_digit(size_t at) const { return letter(at) || io::is_digit(byte(at)); }
+  bool ascii_letter_or_digit(size_t at) const { return is_ascii_letter(byte(at)) || io::is_digit(byte(at)); }
   bool space(size_t at) const { return at >= text_.size() || is(at, PtbKind::space); }
   bool starts_with(size_t at, std::string_view lower) const;
 

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
@@ -544,7 +544,7 @@ Step parse_step(const std::string& text, const std::string& option) {
   }
   std::string unit;
   for (const char c : text.substr(end))
-    if (c != ' ') unit += to_lower(c);
+    if (c != ' ') unit += io::to_lower(c);
   if (unit.size() > 2 && unit.ends_with('s')) unit.pop_back();
   if (valid) {
     for (const auto& [name, seconds] :

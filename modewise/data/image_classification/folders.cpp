@@ -12,7 +12,6 @@
 #include <set>
 #include <span>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
@@ -20,6 +19,7 @@
 #include "modewise/data/broken_files.h"
 #include "modewise/data/image_classification/sources.h"
 #include "modewise/data/split_names.h"
+#include "modewise/io/ascii.h"
 
 namespace modewise::data {
 namespace {
@@ -170,7 +170,7 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
   if (parts[0].empty() || only_train) {
     const std::vector<ClassFolder> found = class_folders(root, left_out);
     set.classes = names_of(found, config);
-    const std::string other = to_lower(ImagePath(left_out.first).extension().string());
+    const std::string other = io::to_lower(ImagePath(left_out.first).extension().string());
     require(found.size() != 1 || !(other == ".csv" || other == ".tsv" || other == ".json"), ErrorKind::data,
             "{}: all images are in one folder, '{}', and lists of labels such as {} are not read for images: "
             "a folder "

@@ -18,7 +18,7 @@ void SegmentationAugmentConfig::fields(Fields& f) {
 }
 
 void SegmentationDataConfig::fields(Fields& f) {
-  f.add("path", path, "image (GeoTIFF or NPY), or a folder of images", {.is_path = always});
+  f.add("path", path, "image (GeoTIFF, NPY, PNG or JPEG), or a folder of images", {.is_path = always});
   f.add("masks", masks, "mask of class ids, or a folder of masks", {.is_path = always});
   f.add("layout", layout, "auto, ssl4eo (SSL4EO-L benchmark folders), folder (of tiles) or scene (one image)",
         {.one_of = {"auto", "ssl4eo", "folder", "scene"}});

@@ -14,6 +14,7 @@
 #include "modewise/core/random.h"
 #include "modewise/data/numpy_shuffle.h"
 #include "modewise/data/split_names.h"
+#include "modewise/io/images/image.h"
 
 namespace modewise::data {
 namespace {
@@ -75,9 +76,9 @@ SceneFiles find_ssl4eo(const SegmentationDataConfig& config, bool with_masks) {
   return result;
 }
 
-/// `name` without extension and `suffix`; nothing if it has another suffix.
+/// `name` without extension and `suffix`; nothing if it has another suffix, or is not an image.
 std::optional<std::string> key_of(const std::string& name, const std::string& suffix) {
-  if (!is_raster_name(name)) return std::nullopt;
+  if (!is_raster_name(name) && !io::named_as_image(name)) return std::nullopt;
   std::string key = (fs::path(name).parent_path() / fs::path(name).stem()).generic_string();
   if (!key.ends_with(suffix)) return std::nullopt;
   key.resize(key.size() - suffix.size());
@@ -104,6 +105,17 @@ void leave_out_others(SceneFiles& files, const SegmentationDataConfig& config) {
   files.notes.push_back(left_out_of_splits(config.path, others));
 }
 
+/// Leaves out PNG and JPEG images beside GeoTIFF or NPY, which are previews.
+void leave_out_previews(std::vector<std::string>& names, const std::string& folder,
+                        std::vector<std::string>& notes) {
+  const auto rasters = std::ranges::count_if(names, is_raster_name);
+  const auto previews = std::ssize(names) - rasters;
+  if (rasters == 0 || previews == 0) return;
+  std::erase_if(names, [](const std::string& name) { return !is_raster_name(name); });
+  notes.push_back(fmt::format("{}: {} beside GeoTIFF or NPY images {} left out", folder,
+                              counted(previews, "PNG or JPEG image"), is_or_are(previews)));
+}
+
 SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
   require_folder(config.path, "images");
   SceneFiles result;
@@ -111,26 +123,30 @@ SceneFiles find_folder(const SegmentationDataConfig& config, bool with_masks) {
   std::map<std::string, std::vector<std::string>> masks;
   if (with_masks) {
     require_folder(config.masks, "masks");
-    for (const std::string& name : files_below(config.masks))
-      if (const auto key = key_of(name, config.mask_suffix))
-        masks[*key].push_back((fs::path(config.masks) / name).string());
+    std::vector<std::string> names = files_below(config.masks);
+    std::erase_if(names, [&](const std::string& name) { return !key_of(name, config.mask_suffix); });
+    leave_out_previews(names, config.masks, result.notes);
+    for (const std::string& name : names)
+      masks[*key_of(name, config.mask_suffix)].push_back((fs::path(config.masks) / name).string());
   }
   const bool together = with_masks && fs::equivalent(config.path, config.masks);
   require(!together || config.image_suffix != config.mask_suffix, ErrorKind::data,
           "{}: images and masks are in one folder: set data.image_suffix and data.mask_suffix", config.path);
-  for (const std::string& name : files_below(config.path)) {
-    const auto key = key_of(name, config.image_suffix);
-    if (!key) continue;
-    if (together && key_of(name, config.mask_suffix) && config.image_suffix.empty()) continue;
+  std::vector<std::string> names = files_below(config.path);
+  std::erase_if(names, [&](const std::string& name) {
+    return !key_of(name, config.image_suffix) ||
+           (together && config.image_suffix.empty() && key_of(name, config.mask_suffix));
+  });
+  leave_out_previews(names, config.path, result.notes);
+  for (const std::string& name : names)
     result.files.push_back({name, (fs::path(config.path) / name).string(), "", {}});
-  }
   if (!with_masks) return result;
   leave_out_others(result, config);
   for (SceneFile& file : result.files) {
     const std::string key = *key_of(file.name, config.image_suffix);
     const auto mask = masks.find(key);
     require(mask != masks.end(), ErrorKind::data,
-            "{}: no mask: expected {}/{}{} (.tif, .tiff or .npy); set data.image_suffix and "
+            "{}: no mask: expected {}/{}{} (.tif, .tiff, .npy or .png); set data.image_suffix and "
             "data.mask_suffix for other names",
             file.image, config.masks, key, config.mask_suffix);
     require(mask->second.size() == 1, ErrorKind::data,
@@ -247,8 +263,9 @@ SceneFiles find_scene_files(const SegmentationDataConfig& config, bool with_mask
             ""};
   }
   SceneFiles result = layout == "ssl4eo" ? find_ssl4eo(config, with_masks) : find_folder(config, with_masks);
-  require(!result.files.empty(), ErrorKind::data, "{}: no images in this folder (.tif, .tiff or .npy{})",
-          config.path, config.image_suffix.empty() ? "" : ", with the suffix " + config.image_suffix);
+  require(!result.files.empty(), ErrorKind::data,
+          "{}: no images in this folder (.tif, .tiff, .npy, .png or .jpg{})", config.path,
+          config.image_suffix.empty() ? "" : ", with the suffix " + config.image_suffix);
   if (with_masks && split) split_files(result, config);
   return result;
 }

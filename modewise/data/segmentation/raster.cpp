@@ -14,6 +14,9 @@
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/npy_header.h"
+#include "modewise/io/images/image.h"
+#include "modewise/io/images/jpeg.h"
+#include "modewise/io/images/png.h"
 #include "modewise/io/images/world_file.h"
 #include "modewise/io/mapped_file.h"
 
@@ -28,7 +31,7 @@ class TiffRaster final : public Raster {
     const io::TiffInfo& tiff = reader_.info();
     info_ = {1,        tiff.height, tiff.width, tiff.bands, tiff.dtype, tiff.nodata,
              tiff.geo, path,        0,          tiff.pages, tiff.masked};
-    if (const auto world = has_place() ? std::nullopt : io::read_world_file(path)) place(*world);
+    place_by_world_file();
     std::error_code error;
     info_.file_bytes = static_cast<int64_t>(fs::file_size(path, error));
   }
@@ -38,16 +41,6 @@ class TiffRaster final : public Raster {
   }
 
  private:
-  /// Whether the file has tags that place its pixels.
-  bool has_place() const {
-    return info_.geo && !(info_.geo->pixel_scale.empty() && info_.geo->tie_points.empty() &&
-                          info_.geo->transformation.empty());
-  }
-  void place(const std::array<double, 6>& t) {
-    if (!info_.geo) info_.geo.emplace();
-    info_.geo->transformation = {t[0], t[1], 0, t[2], t[3], t[4], 0, t[5], 0, 0, 0, 0, 0, 0, 0, 1};
-  }
-
   io::TiffReader reader_;
 };
 
@@ -195,7 +188,83 @@ auto with_type_in_memory(const RasterInfo& info, const Use& use) {
   return use(float());
 }
 
+/// A PNG or JPEG image, decoded when it is opened. Fully transparent pixels are NaN.
+class DecodedRaster final : public Raster {
+ public:
+  DecodedRaster(const std::string& path, bool is_mask) : image_(decoded(path, is_mask)) {
+    info_.height = image_.height;
+    info_.width = image_.width;
+    info_.bands = image_.channels - (image_.alpha ? 1 : 0);
+    info_.dtype = image_.number_bytes == 2 ? "uint16" : "uint8";
+    info_.source = path;
+    std::error_code error;
+    info_.file_bytes = static_cast<int64_t>(fs::file_size(path, error));
+    for (int64_t pixel = 0; pixel < info_.pixels() && image_.alpha && !info_.masked; ++pixel)
+      info_.masked = number(pixel, image_.channels - 1) == 0;
+    if (is_mask && info_.bands == 3 && is_grey()) info_.bands = 1;
+    place_by_world_file();
+  }
+
+  void read(const PixelRect& window, std::span<float> out) const override {
+    size_t at = 0;
+    for (int64_t row = window.row; row < window.row + window.height; ++row)
+      for (int64_t column = window.column; column < window.column + window.width; ++column) {
+        const int64_t pixel = row * image_.width + column;
+        const bool empty = info_.masked && number(pixel, image_.channels - 1) == 0;
+        for (int64_t band = 0; band < info_.bands; ++band, ++at)
+          out[at] = empty ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(number(pixel, band));
+      }
+  }
+
+ private:
+  static io::PngNumbers decoded(const std::string& path, bool is_mask) {
+    const io::MappedFile file(path);
+    if (io::is_png(file.bytes()))
+      return io::parse_png_numbers(file.bytes(), path,
+                                   is_mask ? io::PngPalette::indices : io::PngPalette::colors);
+    require(!is_mask || !io::is_jpeg(file.bytes()), ErrorKind::data,
+            "{}: a JPEG changes the numbers of its pixels, so it cannot be a mask of class ids: give a PNG, "
+            "GeoTIFF or "
+            "NPY mask",
+            path);
+    io::Image image = io::parse_image(file.bytes(), path);
+    return {image.height, image.width, image.channels, 1, false, std::move(image.pixels)};
+  }
+
+  uint16_t number(int64_t pixel, int64_t channel) const {
+    const auto at = static_cast<size_t>(pixel * image_.channels + channel);
+    if (image_.number_bytes == 1) return image_.bytes[at];
+    uint16_t value = 0;
+    std::memcpy(&value, image_.bytes.data() + 2 * at, sizeof(value));
+    return value;
+  }
+  bool is_grey() const {
+    for (int64_t pixel = 0; pixel < info_.pixels(); ++pixel)
+      if (number(pixel, 0) != number(pixel, 1) || number(pixel, 0) != number(pixel, 2)) return false;
+    return true;
+  }
+
+  io::PngNumbers image_;
+};
+
+std::unique_ptr<Raster> opened(const std::string& path, const std::string& axes, bool is_mask) {
+  if (lower_extension(path) == ".npy") return std::make_unique<ArrayRaster>(path, axes, is_mask);
+  if (io::named_as_image(path)) return std::make_unique<DecodedRaster>(path, is_mask);
+  return std::make_unique<TiffRaster>(path);
+}
+
 }  // namespace
+
+void Raster::place_by_world_file() {
+  if (info_.geo &&
+      !(info_.geo->pixel_scale.empty() && info_.geo->tie_points.empty() && info_.geo->transformation.empty()))
+    return;
+  const std::optional<std::array<double, 6>> world = io::read_world_file(info_.source);
+  if (!world) return;
+  if (!info_.geo) info_.geo.emplace();
+  const auto [a, b, c, d, e, f] = *world;
+  info_.geo->transformation = {a, b, 0, c, d, e, 0, f, 0, 0, 0, 0, 0, 0, 0, 1};
+}
 
 bool is_raster_name(const std::string& path) {
   const std::string end = lower_extension(path);
@@ -203,13 +272,11 @@ bool is_raster_name(const std::string& path) {
 }
 
 std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& axes) {
-  if (lower_extension(path) == ".npy") return std::make_unique<ArrayRaster>(path, axes, false);
-  return std::make_unique<TiffRaster>(path);
+  return opened(path, axes, false);
 }
 
 std::unique_ptr<Raster> open_mask(const std::string& path, const std::string& axes) {
-  if (lower_extension(path) == ".npy") return std::make_unique<ArrayRaster>(path, axes, true);
-  return std::make_unique<TiffRaster>(path);
+  return opened(path, axes, true);
 }
 
 std::string unread_pages(const RasterInfo& info) {

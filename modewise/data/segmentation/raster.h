@@ -1,6 +1,6 @@
 #pragma once
 // Rasters: images of any size, read by windows: GeoTIFF, and NPY arrays with rows, columns, bands and dates
-// in any usual order.
+// in any usual order. PNG and JPEG images are decoded as a whole.
 
 #include <cstdint>
 #include <memory>
@@ -40,17 +40,22 @@ class Raster {
   virtual void read(const PixelRect& window, std::span<float> out) const = 0;
 
  protected:
+  /// Places the pixels by the image's world file if its tags do not.
+  void place_by_world_file();
+
   RasterInfo info_;
 };
 
 /// Opens an image; `axes` (NPY only) as in SegmentationDataConfig. Throws no_input if the file does not exist
 /// or is not readable, data errors if it is not an image.
 std::unique_ptr<Raster> open_raster(const std::string& path, const std::string& axes);
-/// Opens a mask of class ids: as an image, but an NPY array of two axes is [h, w] whatever `axes`.
+/// Opens a mask of class ids: as an image, but an NPY array of two axes is [h, w] whatever `axes`, and the
+/// ids of a PNG are its grey levels as they are stored, or the indices of its palette. Data error for a JPEG,
+/// whose numbers are not exact.
 std::unique_ptr<Raster> open_mask(const std::string& path, const std::string& axes);
 /// Warning about pages that are not read; "": there are none.
 std::string unread_pages(const RasterInfo& info);
-/// Whether the name has an image extension: .tif, .tiff, .npy.
+/// Whether the name has an extension of GeoTIFF or NPY, which are read by windows: .tif, .tiff, .npy.
 bool is_raster_name(const std::string& path);
 
 /// Decodes a raster into memory. Numbers of one or two bytes keep their type, others become float32.

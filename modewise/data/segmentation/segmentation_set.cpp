@@ -9,6 +9,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
+#include "modewise/io/images/image.h"
 
 namespace modewise::data {
 namespace {
@@ -138,8 +139,11 @@ void SegmentationSet::check_pairs() {
     if (i == 0) first = info;
     if (mask_info.nodata) mask_nodata_.insert(*mask_info.nodata);
     require(mask_info.times == 1 && mask_info.bands == 1, ErrorKind::data,
-            "{}: a mask must have one band of class ids, got {} bands", mask_info.source,
-            mask_info.times * mask_info.bands);
+            "{}: a mask must have one band of class ids, got {} bands{}", mask_info.source,
+            mask_info.times * mask_info.bands,
+            io::named_as_image(mask_info.source)
+                ? "; colours are not ids: save it with a palette, or as grey levels"
+                : "");
     require(mask_info.height == info.height && mask_info.width == info.width, ErrorKind::data,
             "{}: the mask has {} × {} pixels, but its image {} has {} × {}", mask_info.source,
             mask_info.height, mask_info.width, info.source, info.height, info.width);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
+#include "modewise/io/ascii.h"
 
 namespace modewise::data {
 
@@ -93,7 +93,7 @@ const GlueLayout* glue_layout_of(const std::filesystem::path& folder) {
   const std::filesystem::path named = folder.has_filename() ? folder : folder.parent_path();
   std::string plain;
   for (const char c : named.filename().string())
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) plain += to_lower(c);
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) plain += io::to_lower(c);
   const auto found = std::find_if(glue_layouts().begin(), glue_layouts().end(),
                                   [&](const GlueLayout& one) { return one.folder == plain; });
   return found == glue_layouts().end() ? nullptr : &*found;

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/counted.h"
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -15,6 +14,7 @@
 #include "modewise/data/file_matcher.h"
 #include "modewise/data/label_cells.h"
 #include "modewise/data/split_names.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/tables/csv.h"
 
 namespace modewise::data {
@@ -22,7 +22,7 @@ namespace {
 
 /// A column name in lower case, with _ for spaces and hyphens.
 std::string plain_name(std::string name) {
-  for (char& c : name) c = c == ' ' || c == '-' ? '_' : to_lower(c);
+  for (char& c : name) c = c == ' ' || c == '-' ? '_' : io::to_lower(c);
   return name;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string_view>
 #include <vector>
 
@@ -64,6 +65,38 @@ class PngDecoder {
     return out;
   }
 
+  PngNumbers numbers(PngPalette palette) {
+    png_structp png = handle_.png();
+    png_infop info = handle_.info();
+    const bool colors = palette == PngPalette::colors;
+    const int type = png_get_color_type(png, info);
+    PngNumbers out;
+    out.height = stored_.height;
+    out.width = stored_.width;
+    out.channels = colors && type == PNG_COLOR_TYPE_PALETTE ? 3 : png_get_channels(png, info);
+    const bool transparent = colors && png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+    if (transparent) ++out.channels;
+    out.alpha = transparent || (type & PNG_COLOR_MASK_ALPHA) != 0;
+    out.number_bytes = png_get_bit_depth(png, info) == 16 ? 2 : 1;
+    row_bytes_ = static_cast<uint64_t>(out.width * out.channels * out.number_bytes);
+    const uint64_t needed = static_cast<uint64_t>(out.height) * row_bytes_ + 4 * raw_row_bytes_;
+    require(needed <= decoding_limit(bytes_.size()), ErrorKind::data,
+            "{}: a PNG of {} x {} pixels (height x width) takes {} bytes to decode, more than twice the "
+            "file's {} "
+            "bytes plus 64 MiB: convert it to GeoTIFF, which is read in parts",
+            source_, out.height, out.width, needed, bytes_.size());
+    const int passes = begin([&](png_structp) {
+      if (colors)
+        png_set_expand(png);
+      else
+        png_set_packing(png);
+      if (std::endian::native == std::endian::little) png_set_swap(png);
+    });
+    out.bytes = read_passes(passes);
+    run([&] { png_read_end(png, nullptr); });
+    return out;
+  }
+
  private:
   template <class Call>
   void run(const Call& call) {
@@ -92,25 +125,43 @@ class PngDecoder {
     row_bytes_ = static_cast<uint64_t>(stored_.width) * (colors ? 3 : 1);
   }
 
-  // The memory limit has been checked by now: libpng allocates its rows here.
-  void begin(int& passes) {
+  /// Sets how rows are decoded and returns the number of passes. The memory limit has been checked by now:
+  /// libpng allocates its rows here.
+  template <class Transforms>
+  int begin(const Transforms& set_transforms) {
     png_structp png = handle_.png();
     png_infop info = handle_.info();
+    int passes = 1;
     run([&] {
-      png_set_expand(png);
-      png_set_scale_16(png);
-      png_set_strip_alpha(png);
+      set_transforms(png);
       passes = png_set_interlace_handling(png);
       png_read_update_info(png, info);
     });
     const uint64_t bytes = png_get_rowbytes(png, info);
     require(bytes == row_bytes_, ErrorKind::internal, "{}: libpng gives rows of {} bytes instead of {}",
             source_, bytes, row_bytes_);
+    return passes;
+  }
+
+  static void to_8_bits(png_structp png) {
+    png_set_expand(png);
+    png_set_scale_16(png);
+    png_set_strip_alpha(png);
+  }
+
+  /// All rows; each pass fills some pixels of some rows.
+  std::vector<uint8_t> read_passes(int passes) {
+    std::vector<uint8_t> rows(static_cast<uint64_t>(stored_.height) * row_bytes_);
+    for (int pass = 0; pass < passes; ++pass)
+      for (row_ = 0; row_ < stored_.height; ++row_)
+        run([&] {
+          png_read_row(handle_.png(), rows.data() + static_cast<uint64_t>(row_) * row_bytes_, nullptr);
+        });
+    return rows;
   }
 
   Image decode_rows(int64_t reduction) {
-    int passes = 1;
-    begin(passes);
+    begin(to_8_bits);
     png_structp png = handle_.png();
     ImageRows rows(stored_, reduction, orientation_);
     std::vector<uint8_t> row(row_bytes_);
@@ -121,19 +172,9 @@ class PngDecoder {
     return rows.take();
   }
 
-  // Each pass fills some pixels of some rows.
   Image decode_passes() {
-    int passes = 1;
-    begin(passes);
-    png_structp png = handle_.png();
-    Image whole{stored_.height, stored_.width, stored_.channels, {}};
-    whole.pixels.resize(static_cast<size_t>(stored_.height) * row_bytes_);
-    for (int pass = 0; pass < passes; ++pass) {
-      for (row_ = 0; row_ < stored_.height; ++row_) {
-        uint8_t* row = whole.pixels.data() + static_cast<uint64_t>(row_) * row_bytes_;
-        run([&] { png_read_row(png, row, nullptr); });
-      }
-    }
+    const int passes = begin(to_8_bits);
+    Image whole{stored_.height, stored_.width, stored_.channels, read_passes(passes)};
     if (orientation_ == 1) return whole;
     ImageRows rows(stored_, 1, orientation_);
     for (int64_t y = 0; y < stored_.height; ++y)
@@ -195,6 +236,11 @@ std::string written(const Image& image, int color_type, std::span<const png_colo
   return out;
 }
 
+void require_png(std::span<const std::byte> bytes, const std::string& source) {
+  require(is_png(bytes), ErrorKind::data,
+          "{}: expected a PNG image; the {} bytes do not begin with its signature", source, bytes.size());
+}
+
 }  // namespace
 
 bool is_png(std::span<const std::byte> bytes) {
@@ -204,9 +250,14 @@ bool is_png(std::span<const std::byte> bytes) {
 
 Image parse_png(std::span<const std::byte> bytes, const std::string& source,
                 const ImageReadOptions& options) {
-  require(is_png(bytes), ErrorKind::data,
-          "{}: expected a PNG image; the {} bytes do not begin with its signature", source, bytes.size());
+  require_png(bytes, source);
   return PngDecoder(bytes, source).decode(options);
+}
+
+PngNumbers parse_png_numbers(std::span<const std::byte> bytes, const std::string& source,
+                             PngPalette palette) {
+  require_png(bytes, source);
+  return PngDecoder(bytes, source).numbers(palette);
 }
 
 std::string format_png(const Image& image) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "modewise/io/images/image.h"
 
@@ -21,6 +22,21 @@ bool is_png(std::span<const std::byte> bytes);
 /// Interlaced images are decoded as a whole: too large ones are refused for every requested size.
 Image parse_png(std::span<const std::byte> bytes, const std::string& source,
                 const ImageReadOptions& options = {});
+
+/// The pixels of a PNG as numbers, rows from top to bottom: of one byte, or of two for 16 bits, in the order
+/// of this machine. No orientation is applied.
+struct PngNumbers {
+  int64_t height = 0, width = 0, channels = 1;
+  int64_t number_bytes = 1;
+  bool alpha = false;  // the last channel
+  std::vector<uint8_t> bytes;
+};
+enum class PngPalette : uint8_t {
+  colors,   // three channels, and alpha if a colour is transparent
+  indices,  // one channel; grey of 1, 2 and 4 bits is not scaled to 8 either
+};
+/// Takes at most twice the file's size plus 64 MiB of memory; throws a data error for larger images.
+PngNumbers parse_png_numbers(std::span<const std::byte> bytes, const std::string& source, PngPalette palette);
 
 /// Grey or RGB, as the image.
 std::string format_png(const Image& image);

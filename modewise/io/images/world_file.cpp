@@ -1,5 +1,7 @@
 #include "modewise/io/images/world_file.h"
 
+#include <fmt/format.h>
+
 #include <sstream>
 #include <string>
 
@@ -13,11 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The world file of `image`, empty if there is none: .tfw, the image's extension with a w, or .wld.
+/// The world file of `image`, empty if there is none: first and last letter of the image's extension and a w
+/// (.tfw, .pgw, .jgw), the extension with a w, or .wld.
 fs::path find_world_file(const fs::path& image) {
+  const std::string own = image.extension().string();
+  const std::string letters = own.size() < 2 ? "." : fmt::format(".{}{}", own[1], own.back());
   for (const std::string& ending :
-       {std::string(".tfw"), image.extension().string() + "w", std::string(".wld"), std::string(".TFW"),
-        image.extension().string() + "W", std::string(".WLD")}) {
+       {letters + "w", own + "w", std::string(".wld"), letters + "W", own + "W", std::string(".WLD")}) {
     fs::path file = fs::path(image).replace_extension(ending);
     std::error_code none;
     if (fs::is_regular_file(file, none)) return file;

@@ -1,5 +1,5 @@
 #pragma once
-// World files: six lines of text next to an image that place its pixels (.tfw, .tifw, .tiffw, .wld).
+// World files: six lines of text next to an image that place its pixels (.tfw, .tifw, .pgw, .jgw, .wld …).
 
 #include <array>
 #include <filesystem>

@@ -1,9 +1,10 @@
 #include "modewise/io/tables/column_names.h"
-#include "modewise/core/ascii.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
+
+#include "modewise/io/ascii.h"
 
 namespace modewise::io {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "modewise/core/ascii.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/tables/date_time.h"
 
 namespace modewise::io {

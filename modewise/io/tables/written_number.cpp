@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "modewise/core/ascii.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/number_text.h"
 
 namespace modewise::io {

@@ -22,7 +22,7 @@ struct AreaImages {
 };
 AreaImages area_figures(const SegmentationRun& run, const data::SceneArea& area, int64_t maximum);
 
-/// Segments the image (GeoTIFF or NPY) at `scene` and writes `map`, a GeoTIFF of class ids (in the
+/// Segments the image at `scene` and writes `map`, a GeoTIFF of class ids (in the
 /// type of ClassMap::map_numbers), or an NPY array [h, w] for the extension .npy, and next to it a PNG with
 /// legend, of at most 1,600 pixels a side without the legend.
 /// Returns {"scene", "map", "picture", "height", "width", "crs", "classes": [{"id", "name", "pixels",

@@ -9,9 +9,9 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/tables/table_time.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/tables/date_pattern.h"
 #include "modewise/io/tables/month_names.h"
 
@@ -97,7 +97,7 @@ std::optional<PartNumbers> find_part(const io::CsvTable& table, const DatePart& 
   for (const std::string_view name : part.names)
     for (size_t i = 0; i < table.columns.size(); ++i) {
       const io::CsvColumn& column = table.columns[i];
-      if (to_lower(column.name) != name || taken(column)) continue;
+      if (io::to_lower(column.name) != name || taken(column)) continue;
       PartNumbers found;
       found.column = i;
       if (column.kind == io::CsvColumn::text) {
@@ -192,7 +192,7 @@ std::optional<DateParts> read_date_parts(const io::CsvTable& table,
   if (!year || table.columns[year->column].kind != io::CsvColumn::number) return std::nullopt;
   std::vector<PartNumbers> parts = {std::move(*year)};
   bool of_pattern = false;
-  const auto named_mm = [&](const io::CsvColumn& column) { return to_lower(column.name) == "mm"; };
+  const auto named_mm = [&](const io::CsvColumn& column) { return io::to_lower(column.name) == "mm"; };
   const auto add = [&](const DatePart& part) {
     auto found = find_part(table, part, [&](const io::CsvColumn& column) {
       const bool found_before = std::any_of(parts.begin(), parts.end(), [&](const PartNumbers& one) {
@@ -216,7 +216,7 @@ std::optional<DateParts> read_date_parts(const io::CsvTable& table,
   }
   if (parts.size() == 1) {
     // Under other names years are numbers that are dates.
-    if (parts[0].column != 0 || to_lower(table.columns[0].name) != kYearPart.names.begin()[0])
+    if (parts[0].column != 0 || io::to_lower(table.columns[0].name) != kYearPart.names.begin()[0])
       return std::nullopt;
     const io::NumberCells& years = table.columns[0].numbers;  // 2024.0417
     if (std::any_of(years.begin(), years.end(),

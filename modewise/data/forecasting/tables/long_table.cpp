@@ -12,10 +12,10 @@
 #include <iterator>
 #include <limits>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/tables/table_rows.h"
+#include "modewise/io/ascii.h"
 
 namespace modewise::data {
 namespace {
@@ -26,7 +26,7 @@ bool names_ids(std::string_view name) {
       "station",     "station_id", "sensor",    "sensor_id",  "site",      "site_id",  "store",
       "symbol",      "ticker",     "store_id",  "store_nbr",  "device_id", "meter_id", "product_id",
       "series_name", "seriesid",   "uid",       "location_id"};
-  return std::find(names.begin(), names.end(), to_lower(name)) != names.end();
+  return std::find(names.begin(), names.end(), io::to_lower(name)) != names.end();
 }
 
 /// Words that distinguish seasons of the clock or other states, not series: CET and CEST, Y and N, +01:00.
@@ -36,7 +36,7 @@ bool is_flag(std::string_view text) {
       "off", "dst",  "std", "summer", "winter", "utc",   "gmt",  "bst",  "ist",  "est",  "edt",
       "cst", "cdt",  "mst", "mdt",    "pst",    "pdt",   "akst", "akdt", "hst",  "cet",  "cest",
       "eet", "eest", "wet", "msk",    "jst",    "aest",  "aedt", "acst", "acdt", "nzst", "nzdt"};
-  const std::string word = to_lower(text);
+  const std::string word = io::to_lower(text);
   if (std::find(words.begin(), words.end(), word) != words.end()) return true;
   return word.size() >= 3 && (word[0] == '+' || word[0] == '-') &&
          word.find_first_not_of("0123456789:", 1) == std::string::npos;
@@ -51,7 +51,7 @@ bool is_value(std::string_view text) {
       "monday",  "tuesday",   "wednesday", "thursday", "friday",  "saturday", "sunday",
       "january", "february",  "march",     "april",    "may",     "june",     "july",
       "august",  "september", "october",   "november", "december"};
-  const std::string word = to_lower(text);
+  const std::string word = io::to_lower(text);
   if (std::find(words.begin(), words.end(), word) != words.end() ||
       std::find(full.begin(), full.end(), word) != full.end())
     return true;
@@ -353,7 +353,7 @@ std::string long_table_note(const std::vector<std::string>& id, int64_t series) 
 }
 
 bool always_names_series(std::string_view column) {
-  const std::string name = to_lower(column);
+  const std::string name = io::to_lower(column);
   return name == "unique_id" || name == "item_id" || name == "series_id" || name == "ts_id";
 }
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/tables/long_table.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/tables/month_names.h"
 #include "modewise/io/tables/written_number.h"
 
@@ -23,7 +23,7 @@ constexpr size_t kMonths = 12, kQuarters = 4, kHours = 24;
 
 /// The number behind one of these prefixes in a column's name, of at most two digits; -1: none.
 int64_t numbered(const std::string& column, std::initializer_list<std::string_view> prefixes) {
-  const std::string name = to_lower(column);
+  const std::string name = io::to_lower(column);
   for (const std::string_view prefix : prefixes) {
     if (!name.starts_with(prefix)) continue;
     const std::string digits = name.substr(prefix.size());

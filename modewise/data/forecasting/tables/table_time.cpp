@@ -8,13 +8,13 @@
 #include <set>
 #include <unordered_set>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/tables/clock_column.h"
 #include "modewise/data/forecasting/tables/date_and_clock.h"
 #include "modewise/data/forecasting/tables/date_parts.h"
 #include "modewise/data/forecasting/tables/time_column.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/tables/date_column.h"
 #include "modewise/io/tables/time_names.h"
 #include "modewise/io/tables/time_zone.h"
@@ -40,7 +40,7 @@ bool is_frame_index(const io::NumberCells& numbers) {
 /// Whether a column has the name of a data frame's index in a file: none, or that of a frame that was saved
 /// again, "Unnamed: 0.1".
 bool nameless(const io::CsvTable& table, size_t column) {
-  const std::string name = to_lower(table.columns[column].name);
+  const std::string name = io::to_lower(table.columns[column].name);
   return table.had_header &&
          (name.starts_with("unnamed: 0") || (column == 0 && (name.empty() || name == "column 1")));
 }
@@ -421,7 +421,7 @@ std::vector<std::string> time_cells(const TimeColumns& columns, int64_t seconds)
 bool names_row(const std::string& name) {
   static const std::array<std::string_view, 9> names = {"no",  "nr",    "id",     "index", "idx",
                                                         "row", "rowid", "row_id", "#"};
-  return std::find(names.begin(), names.end(), to_lower(name)) != names.end();
+  return std::find(names.begin(), names.end(), io::to_lower(name)) != names.end();
 }
 
 bool names_time(const ForecastDataConfig& config) {

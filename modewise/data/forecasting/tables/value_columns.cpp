@@ -9,12 +9,12 @@
 #include <string_view>
 #include <utility>
 
-#include "modewise/core/ascii.h"
 #include "modewise/core/error.h"
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/tables/long_table.h"
 #include "modewise/data/forecasting/tables/table_lines.h"
+#include "modewise/io/ascii.h"
 #include "modewise/io/number_text.h"
 
 namespace modewise::data {
@@ -48,8 +48,8 @@ bool counts_rows(const io::CsvColumn& column, size_t place) {
   }
   if (column.kind != io::CsvColumn::number || column.numbers.size() < 2) return false;
   const io::NumberCells& numbers = column.numbers;
-  const bool nameless =
-      to_lower(column.name).starts_with("unnamed: ") || column.name == fmt::format("column {}", place + 1);
+  const bool nameless = io::to_lower(column.name).starts_with("unnamed: ") ||
+                        column.name == fmt::format("column {}", place + 1);
   if (!nameless && !names_row(column.name)) return false;
   constexpr size_t kSure = 20;  // rows that count from another number than 0 or 1
   if (numbers[0] != 0 && numbers[0] != 1 && numbers.size() < kSure) return false;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace modewise {
+namespace modewise::io {
 
 inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -19,4 +19,4 @@ inline std::string to_lower(std::string_view text) {
   return out;
 }
 
-}  // namespace modewise
+}  // namespace modewise::io
