@@ -96,7 +96,7 @@ class Segmenter(Estimator):
         ----------
         X
             A scene [h, w], [h, w, bands] or [dates, h, w, bands], NaN for no data, the dimensions of a DataArray in any order; or
-            the path of a GeoTIFF or of a folder of images.
+            the path of an image (GeoTIFF, NPY, PNG, JPEG) or of a folder of them.
         y
             [h, w] integers, the class of each pixel (−1 and 255: ignored); or the path of the masks.
 

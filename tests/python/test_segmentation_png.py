@@ -162,6 +162,7 @@ def test_what_is_no_mask_is_refused(tmp_path):
     Image.fromarray(rgb).save(tmp_path / "colours.png")
     Image.fromarray(labels * 40).save(tmp_path / "mask.jpg")
     Image.new("L", (9000, 9000)).save(tmp_path / "large.png")
+    Image.new("L", (9000, 9000)).save(tmp_path / "large.jpg", quality=1)
     (tmp_path / "cut.png").write_bytes((tmp_path / "colours.png").read_bytes()[:900])
 
     def refused(mask, *words):
@@ -171,3 +172,5 @@ def test_what_is_no_mask_is_refused(tmp_path):
     refused("mask.jpg", "a JPEG changes the numbers of its pixels, so it cannot be a mask of class ids: give a PNG, GeoTIFF or NPY mask")
     refused("large.png", "a PNG of 9000 x 9000 pixels (height x width) takes 81", "more than twice the file's", "convert it to GeoTIFF")
     refused("cut.png", "cannot decode the PNG image")
+    fails(65, "large.jpg: an image of 9000 x 9000 pixels", "convert it to GeoTIFF",
+          arguments=["train", "segment", "--data", tmp_path / "large.jpg", "--masks", tmp_path / "large.png"])  # fmt: skip

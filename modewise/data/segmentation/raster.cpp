@@ -227,7 +227,8 @@ class DecodedRaster final : public Raster {
             "GeoTIFF or "
             "NPY mask",
             path);
-    io::Image image = io::parse_image(file.bytes(), path);
+    io::Image image =
+        io::parse_image(file.bytes(), path, {.remedy = "convert it to GeoTIFF, which is read in parts"});
     return {image.height, image.width, image.channels, 1, false, std::move(image.pixels)};
   }
 

@@ -32,6 +32,8 @@ struct ImageReadOptions {
   bool allow_size = false;
   /// Receives a remark on a damaged file that has all its pixels; nullptr: none wanted.
   std::string* remark = nullptr;
+  /// What the message on a refused image advises.
+  const char* remedy = "--allow-size reads it anyway";
 };
 
 /// Whether the file has an image extension (.png, .jpg, .jpeg, .jpe, .jfif; case-insensitive).

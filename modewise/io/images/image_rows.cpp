@@ -44,9 +44,9 @@ int64_t choose_reduction(const StoredSize& stored, const DecodingMemory& memory,
   }
   require(options.allow_size, ErrorKind::data,
           "{}: an image of {} x {} pixels (height x width) takes {} to decode, more than twice the file's {} "
-          "bytes plus 64 MiB{}{}; --allow-size reads it anyway",
+          "bytes plus 64 MiB{}{}; {}",
           source, stored.height, stored.width, memory_text(whole), memory.file_bytes,
-          *memory.note == '\0' ? "" : ": ", memory.note);
+          *memory.note == '\0' ? "" : ": ", memory.note, options.remedy);
   const auto free = static_cast<double>(available_memory());
   require(whole <= free, ErrorKind::data,
           "{}: an image of {} x {} pixels (height x width) takes {} to decode, but {} are free", source,
