@@ -89,16 +89,29 @@ def test_accepted_changes_are_written_before_the_next_step(run):
 
 
 def test_without_a_step_left_nothing_is_written(run):
-    before = (run / "config.toml").read_bytes()
-    ok(*resume(run, "--batch-size", "8", "--allow-config-changes"))
-    assert (run / "config.toml").read_bytes() == before
-    ok(*resume(run))
+    names = ("config.toml", "metrics.json", "timing.json")
+    before = [(run / name).read_bytes() for name in names]
+    for changes in (["--batch-size", "8", "--allow-config-changes"], []):
+        ok(*resume(run, *changes))
+        assert [(run / name).read_bytes() for name in names] == before
     kept = (run / "metrics.json").read_bytes()
     fails(78, "no step left to train", "calibration.intervals was", "modewise evaluate",
           arguments=resume(run, "--set", "calibration.intervals=0.5", "--allow-config-changes"))
     fails(78, "no step left to train", "hash was",
           arguments=resume(run, "--data", write_rows(run.parent / "other.csv", scale=2), "--allow-config-changes"))
     assert (run / "metrics.json").read_bytes() == kept
+
+
+def test_other_batches_train_the_epochs_that_are_left(run):
+    length = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
+    steps = round(length["step"] / length["epoch"])  # per epoch
+    assert steps == 6 and length["step"] == 8
+    ok(*resume(run, "--max-steps", "0", "--set", "train.accumulate=2", "--allow-config-changes"))
+    metrics, timing = (json.loads((run / name).read_text()) for name in ("metrics.json", "timing.json"))
+    assert metrics["epochs"] == 3 and metrics["steps"] == 8 + 5  # 4 of 9 steps of the new length are done
+    assert timing["steps"]["count"] == 13
+    epochs = [json.loads(line)["epoch"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert epochs == pytest.approx([1, 4 / 3, 2, 3])
 
 
 def write_classes(path, names):

@@ -177,8 +177,10 @@ TEST(TrainStateType, KeepsEveryMemberInJson) {
   state.loss_sum = 7.5;
   state.loss_steps = 8;
   state.metrics_bytes = 9;
+  state.epoch_offset = -10;
   const std::string text = R"({"step":1,"evaluated_step":2,"best_step":3,"best":{"a":4.5},"last":{"a":5.5},)"
-                           R"("without_improvement":6,"loss_sum":7.5,"loss_steps":8,"metrics_bytes":9})";
+                           R"("without_improvement":6,"loss_sum":7.5,"loss_steps":8,"metrics_bytes":9,)"
+                           R"("epoch_offset":-10})";
   EXPECT_EQ(state.to_json().dump(), text);
   EXPECT_EQ(TrainState::from_json(nlohmann::ordered_json::parse(text)).to_json().dump(), text);
 }

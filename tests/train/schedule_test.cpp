@@ -106,6 +106,12 @@ TEST(Schedule, StaysAtItsEndBeyondTheLastStep) {
   EXPECT_DOUBLE_EQ(end.beta1, 0.95);
 }
 
+TEST(Schedule, CountsEpochsFromTheirOffset) {
+  const Schedule schedule(named("step"), {.learning_rate = 2.0}, 5, 30, -8);  // epoch 1 begins at step 13
+  EXPECT_DOUBLE_EQ(schedule.at(12).learning_rate, 2.0);
+  EXPECT_DOUBLE_EQ(schedule.at(13).learning_rate, 1.0);
+}
+
 TEST(Schedule, OneCycleMayBeginAtItsPeak) {
   ScheduleConfig config = named("one_cycle");
   config.start_divisor = 4;

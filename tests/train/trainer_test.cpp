@@ -16,6 +16,7 @@
 #include "modewise/train/checkpoint/run_weights.h"
 #include "modewise/train/checkpoint/tensor_file.h"
 #include "modewise/train/distributed/thread_check.h"
+#include "modewise/train/loop/sample_order.h"
 #include "tests/error_of.h"
 #include "tests/scratch_folder.h"
 #include "toy_task.h"
@@ -113,6 +114,67 @@ TEST_F(TrainerTest, ResumingAFinishedRunChangesNothing) {
   EXPECT_EQ(read_file(run.file("metrics.jsonl")), lines);
   EXPECT_EQ(run.read_metrics().at("steps"), 15);
   EXPECT_TRUE(at::equal(other.net->second_weight, task.net->second_weight));
+}
+
+TEST_F(TrainerTest, ResumedWithOtherBatchesItTrainsTheRemainingEpochs) {
+  TrainConfig config = small_config();  // 15 steps
+  train(config);
+  config.epochs = 5;
+  config.batch_size = 75;
+  ToyTask other(150, 1);
+  std::vector<std::vector<int64_t>> loaded;
+  other.on_load = [&](std::span<const int64_t> samples) {
+    loaded.emplace_back(samples.begin(), samples.end());
+  };
+  const TrainResult result = train::train(other, config, run, true, true);
+  EXPECT_EQ(result.steps, 15 + 2 * 2);
+  EXPECT_EQ(result.epochs, 5.0);
+  std::vector<double> epochs;
+  for (const auto& line : run.read_metric_lines()) epochs.push_back(line.at("epoch"));
+  EXPECT_EQ(epochs, (std::vector<double>{1, 2, 3, 4, 5}));
+  SampleOrder order(150, 75, false, 1, 0);
+  ASSERT_EQ(loaded.size(), 4);
+  for (int64_t i = 0; i < 4; ++i) {
+    const auto wanted = order.samples_of(3 * 2 + i);
+    EXPECT_EQ(loaded[static_cast<size_t>(i)], std::vector<int64_t>(wanted.begin(), wanted.end()));
+  }
+  EXPECT_EQ(train::train(other, config, run, true, true).steps, 19);  // the offset is saved
+}
+
+TEST_F(TrainerTest, ResumedWithOtherBatchesWithinAnEpochItStaysInItsPart) {
+  TrainConfig config = small_config();
+  config.max_steps = 8;  // 1.6 epochs
+  train(config);
+  config.max_steps = 0;
+  config.accumulate = 2;  // 3 steps an epoch: 1.6 epochs are 4 steps and a part
+  const TrainResult result = train::train(task, config, run, true, true);
+  EXPECT_EQ(result.steps, 8 + 3 * 3 - 4);
+  EXPECT_EQ(result.epochs, 3.0);
+}
+
+TEST_F(TrainerTest, WithoutAStepLeftOtherBatchesChangeNoFile) {
+  TrainConfig config = small_config();
+  config.max_steps = 8;
+  train(config);
+  const std::string metrics = read_file(run.file("metrics.json")),
+                    timing = read_file(run.file("timing.json"));
+  config.accumulate = 4;
+  EXPECT_EQ(train::train(task, config, run, true, true).steps, 8);
+  EXPECT_EQ(read_file(run.file("metrics.json")), metrics);
+  EXPECT_EQ(read_file(run.file("timing.json")), timing);
+}
+
+TEST_F(TrainerTest, TimesOfAllItsProcessesAreAdded) {
+  TrainConfig config = small_config();
+  config.max_steps = 8;
+  train(config);
+  EXPECT_EQ(run.read_timing().at("steps").at("count"), 8);
+  const double before = run.read_timing().at("steps").at("seconds");
+  config.max_steps = 0;
+  train::train(task, config, run, true, true);
+  EXPECT_EQ(run.read_timing().at("steps").at("count"), 15);
+  EXPECT_EQ(run.read_timing().at("evaluations").at("count"), 4);
+  EXPECT_GT(run.read_timing().at("steps").at("seconds"), before);
 }
 
 TEST_F(TrainerTest, MinDeltaAsksForRealImprovement) {

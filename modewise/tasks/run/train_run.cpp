@@ -240,8 +240,9 @@ train::TrainResult train_model(Run& run, bool resume, bool accept_changes, const
   if (!result.to_be_evaluated()) return result;
   run.module().eval();
   nlohmann::ordered_json metrics = folder.read_metrics();
+  if (!run.settings().train.test) metrics.erase("test");  // evaluated since, and again after this
   run.finish(metrics);
-  if (run.test_time().count > 0) {
+  if (run.test_time().count > 0 && !result.finished_before) {
     nlohmann::ordered_json timing = folder.read_timing();
     timing["test"] = to_json(run.test_time());
     folder.write_timing(timing);

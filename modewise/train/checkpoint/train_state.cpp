@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "modewise/core/error.h"
+#include "modewise/train/loop/sample_order.h"
 
 namespace modewise::train {
 
@@ -17,7 +18,8 @@ Json TrainState::to_json() const {
           {"without_improvement", without_improvement},
           {"loss_sum", loss_sum},
           {"loss_steps", loss_steps},
-          {"metrics_bytes", metrics_bytes}};
+          {"metrics_bytes", metrics_bytes},
+          {"epoch_offset", epoch_offset}};
 }
 
 TrainState TrainState::from_json(const Json& json) {
@@ -31,6 +33,7 @@ TrainState TrainState::from_json(const Json& json) {
   json.at("loss_sum").get_to(state.loss_sum);
   json.at("loss_steps").get_to(state.loss_steps);
   json.at("metrics_bytes").get_to(state.metrics_bytes);
+  state.epoch_offset = json.value("epoch_offset", int64_t{0});
   return state;
 }
 
@@ -43,6 +46,16 @@ Json fields_to_json(const Fields& fields) {
 Json config_to_json(const TrainConfig& config) {
   TrainConfig copy = config;
   return fields_to_json(fields_of(copy));
+}
+
+int64_t saved_steps_per_epoch(const Json& state) {
+  TrainConfig saved;
+  Fields fields = fields_of(saved);
+  for (const std::string path : {"batch_size", "drop_last", "accumulate"})
+    if (const Json& config = state.at("config"); config.contains(path))
+      fields.set(path + "=" + config.at(path).get<std::string>());
+  const auto samples = state.at("training_samples").get<int64_t>();
+  return SampleOrder(samples, saved.batch_size, saved.drop_last, saved.accumulate, 0).steps_per_epoch();
 }
 
 std::vector<std::string> differences(const Json& saved, const Json& now) {

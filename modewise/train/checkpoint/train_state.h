@@ -18,6 +18,7 @@ struct TrainState {
   double loss_sum = 0;  // over the steps since the last line of metrics.jsonl
   int64_t loss_steps = 0;
   int64_t metrics_bytes = 0;  // length of metrics.jsonl
+  int64_t epoch_offset = 0;   // of SampleOrder: not 0 once epochs have another number of steps
 
   nlohmann::ordered_json to_json() const;
   /// Throws nlohmann's exceptions when a key is missing.
@@ -27,6 +28,8 @@ struct TrainState {
 /// Fields as JSON: path → value as text.
 nlohmann::ordered_json fields_to_json(const Fields& fields);
 nlohmann::ordered_json config_to_json(const TrainConfig& config);
+/// Steps per epoch of the training that wrote a state.json.
+int64_t saved_steps_per_epoch(const nlohmann::ordered_json& state);
 /// The members of `now` that differ from `saved`, or are not there, each as "path was A, is B"; both as
 /// fields_to_json.
 std::vector<std::string> differences(const nlohmann::ordered_json& saved, const nlohmann::ordered_json& now);

@@ -14,8 +14,13 @@ SampleOrder::SampleOrder(int64_t samples, int64_t batch_size, bool drop_last, in
       accumulate_(accumulate),
       seed_(seed) {}
 
+double SampleOrder::epochs(int64_t step) const {
+  const int64_t length = steps_per_epoch();
+  return length > 0 ? static_cast<double>(position(step)) / static_cast<double>(length) : 0;
+}
+
 int64_t SampleOrder::first_batch(int64_t step) const {
-  const int64_t epoch = step / steps_per_epoch(), within = step % steps_per_epoch();
+  const int64_t epoch = position(step) / steps_per_epoch(), within = position(step) % steps_per_epoch();
   return epoch * batches_per_epoch_ + within * accumulate_;
 }
 

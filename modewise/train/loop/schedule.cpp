@@ -19,12 +19,13 @@ constexpr double kHighMomentum = 0.95, kLowMomentum = 0.85;  // PyTorch's defaul
 }  // namespace
 
 Schedule::Schedule(const ScheduleConfig& config, const OptimizerConfig& optimizer, int64_t steps_per_epoch,
-                   int64_t total_steps)
+                   int64_t total_steps, int64_t epoch_offset)
     : config_(config),
       peak_(optimizer.learning_rate),
       beta1_(optimizer.betas.at(0)),
       steps_per_epoch_(std::max<int64_t>(steps_per_epoch, 1)),
-      total_steps_(total_steps) {}
+      total_steps_(total_steps),
+      epoch_offset_(epoch_offset) {}
 
 StepRate Schedule::at(int64_t step) const {
   const int64_t warmup = config_.warmup_steps;
@@ -35,7 +36,7 @@ StepRate Schedule::at(int64_t step) const {
 }
 
 StepRate Schedule::after_warmup(int64_t step) const {
-  const int64_t epoch = step / steps_per_epoch_;
+  const int64_t epoch = (step + epoch_offset_) / steps_per_epoch_;
   if (config_.name == "constant") return {peak_, beta1_};
   if (config_.name == "cosine") {
     const double length = static_cast<double>(std::max<int64_t>(total_steps_ - config_.warmup_steps, 1));

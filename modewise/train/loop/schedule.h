@@ -23,8 +23,9 @@ struct StepRate {
 /// peak.
 class Schedule {
  public:
+  /// `epoch_offset`: of SampleOrder.
   Schedule(const ScheduleConfig& config, const OptimizerConfig& optimizer, int64_t steps_per_epoch,
-           int64_t total_steps);
+           int64_t total_steps, int64_t epoch_offset = 0);
   StepRate at(int64_t step) const;
 
  private:
@@ -35,7 +36,7 @@ class Schedule {
 
   ScheduleConfig config_;
   double peak_, beta1_;
-  int64_t steps_per_epoch_, total_steps_;
+  int64_t steps_per_epoch_, total_steps_, epoch_offset_;
 };
 
 }  // namespace modewise::train

@@ -2,13 +2,14 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 
 namespace modewise::train {
 namespace {
 
-int64_t peak_memory() {
+int64_t own_peak_memory() {
   rusage usage = {};
   return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<int64_t>(usage.ru_maxrss) * 1024 : 0;
 }
@@ -29,10 +30,29 @@ Elapsed Timing::now() {
           static_cast<double>(processor.tv_sec) + 1e-9 * static_cast<double>(processor.tv_nsec), 0};
 }
 
+void Timing::add(const nlohmann::ordered_json& earlier) {
+  const auto number = [&](const std::string& path) {
+    const nlohmann::ordered_json::json_pointer pointer(path);
+    return earlier.contains(pointer) && earlier.at(pointer).is_number() ? earlier.at(pointer).get<double>()
+                                                                        : 0.0;
+  };
+  const auto add_to = [&](Elapsed& elapsed, const std::string& path) {
+    elapsed.seconds += number(path + "/seconds");
+    elapsed.processor_seconds += number(path + "/processor_seconds");
+    elapsed.count += static_cast<int64_t>(number(path + "/count"));
+  };
+  add_to(steps, "/steps");
+  add_to(evaluations, "/evaluations");
+  traffic.bytes += static_cast<int64_t>(number("/exchange/bytes_sent"));
+  traffic.seconds += number("/exchange/seconds");
+  seconds_waited += number("/exchange/seconds_waited_in_steps");
+  peak_memory = std::max(peak_memory, static_cast<int64_t>(number("/peak_memory_bytes")));
+}
+
 nlohmann::ordered_json Timing::to_json() const {
   nlohmann::ordered_json out = {{"steps", train::to_json(steps)},
                                 {"evaluations", train::to_json(evaluations)},
-                                {"peak_memory_bytes", peak_memory()}};
+                                {"peak_memory_bytes", std::max(peak_memory, own_peak_memory())}};
   if (traffic.bytes > 0)
     out["exchange"] = {{"bytes_sent", traffic.bytes},
                        {"seconds", traffic.seconds},

@@ -33,11 +33,13 @@ class Timing {
   Elapsed evaluations;        // on the validation split, during training
   double seconds_waited = 0;  // part of `steps`: training thread waiting for other processes
   Workers::Traffic traffic;
+  int64_t peak_memory = 0;  // of earlier processes, in bytes
 
+  /// Adds the times of the processes that trained the run before, from their to_json().
+  void add(const nlohmann::ordered_json& earlier);
   /// {"steps": {"count", "seconds", "processor_seconds"}, "evaluations": the same, "peak_memory_bytes",
-  /// "exchange": {"bytes_sent", "seconds", "seconds_waited_in_steps"} with several processes} of this
-  /// process; after a resume, only since the resume. The exchange's `seconds` include communication during
-  /// the backward pass and in evaluations.
+  /// "exchange": {"bytes_sent", "seconds", "seconds_waited_in_steps"} with several processes}. The
+  /// exchange's `seconds` include communication during the backward pass and in evaluations.
   nlohmann::ordered_json to_json() const;
 
  private:

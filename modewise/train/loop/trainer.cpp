@@ -62,7 +62,12 @@ class Trainer {
 
  private:
   void resume_from(const Checkpoint& checkpoint, bool accept_changes);
+  /// Plans the remaining steps for epochs that had another number of steps before.
+  void change_epochs(int64_t steps_before);
+  int64_t planned_steps() const;
+  Schedule planned_schedule() const;
   TrainResult loop();
+  void write_timing();
   void take_step(Prefetcher& batches);
   double backward_step(Prefetcher& batches);
   void evaluate();
@@ -96,11 +101,7 @@ class Trainer {
     return saved_.first < 0 ? "no checkpoint was saved yet"
                             : fmt::format("the checkpoint of step {} is intact", saved_.first);
   }
-  double epochs_done() const {
-    return order_.steps_per_epoch() > 0
-               ? static_cast<double>(state_.step) / static_cast<double>(order_.steps_per_epoch())
-               : 0.0;
-  }
+  double epochs_done() const { return order_.epochs(state_.step); }
 
   Task& task_;
   const TrainConfig config_;
@@ -109,27 +110,22 @@ class Trainer {
   Workers& workers_;
   const CheckpointStore store_;
   Optimizer optimizer_;
+  TrainState state_;
   SampleOrder order_;
   ShardedStep sharded_;
-  const int64_t total_steps_;
-  const Schedule schedule_;
+  int64_t total_steps_;
+  Schedule schedule_;
   std::optional<WeightAverage> average_;
   std::optional<MetricLog> metric_log_;
   std::optional<EventLog> events_;
   std::vector<NamedTensor> best_weights_;
-  TrainState state_;
   std::pair<int64_t, int64_t> saved_ = {-1, -1};  // step and evaluated_step of the last checkpoint
   Clock::time_point saved_at_ = Clock::now();
   double last_loss_ = 0;
   TimeEstimate estimate_;
-  Timing timing_;
+  Timing timing_;        // of this process
+  Json earlier_timing_;  // of those before
 };
-
-int64_t planned_steps(const TrainConfig& config, const SampleOrder& order, bool trainable) {
-  if (!trainable || config.epochs == 0) return 0;
-  const int64_t steps = config.epochs * order.steps_per_epoch();
-  return config.max_steps > 0 ? std::min(steps, config.max_steps) : steps;
-}
 
 std::vector<double> rate_factors(Task& task) {
   std::vector<double> factors;
@@ -148,10 +144,20 @@ Trainer::Trainer(Task& task, const TrainConfig& config, RunFolder& run, Workers&
       order_(task.training_samples(), config.batch_size, config.drop_last, config.accumulate,
              static_cast<uint64_t>(config.seed)),
       sharded_(task, config.shards, static_cast<uint64_t>(config.seed), workers),
-      total_steps_(planned_steps(config, order_, !optimizer_.parameters().empty())),
-      schedule_(config.schedule, config.optimizer, order_.steps_per_epoch(), total_steps_),
+      total_steps_(planned_steps()),
+      schedule_(planned_schedule()),
       estimate_(order_.steps_per_epoch(), total_steps_, config.patience > 0) {
   if (config.ema_decay > 0) average_.emplace(task.trained(), task.tensors(), config.ema_decay);
+}
+
+int64_t Trainer::planned_steps() const {
+  if (optimizer_.parameters().empty() || config_.epochs == 0) return 0;
+  const int64_t steps = order_.first_step(config_.epochs);
+  return config_.max_steps > 0 ? std::min(steps, config_.max_steps) : steps;
+}
+
+Schedule Trainer::planned_schedule() const {
+  return {config_.schedule, config_.optimizer, order_.steps_per_epoch(), total_steps_, state_.epoch_offset};
 }
 
 TrainResult Trainer::train(bool resume, bool accept_changes,
@@ -197,11 +203,30 @@ TrainResult Trainer::train(bool resume, bool accept_changes,
 void Trainer::resume_from(const Checkpoint& checkpoint, bool accept_changes) {
   load_training(checkpoint, parts(), accept_changes);
   if (workers_.is_rank_zero()) store_.resume_from(checkpoint);
+  if (workers_.is_rank_zero() && std::filesystem::exists(run_.file("timing.json")))
+    earlier_timing_ = run_.read_timing();
   saved_ = {state_.step, state_.evaluated_step};
+  change_epochs(saved_steps_per_epoch(checkpoint.state));
   spdlog::info("resuming from step {} of {} (epoch {:.2f})", state_.step, total_steps_, epochs_done());
 }
 
+void Trainer::change_epochs(int64_t steps_before) {
+  const int64_t length = order_.steps_per_epoch(), position = state_.step + state_.epoch_offset;
+  if (length != steps_before && length > 0 && steps_before > 0) {
+    spdlog::info("steps per epoch were {} and are {}: continuing in the same part of the epoch", steps_before,
+                 length);
+    state_.epoch_offset =
+        position / steps_before * length + position % steps_before * length / steps_before - state_.step;
+  }
+  order_.set_offset(state_.epoch_offset);
+  total_steps_ = planned_steps();
+  schedule_ = planned_schedule();
+  estimate_ = TimeEstimate(length, total_steps_, config_.patience > 0);
+}
+
 TrainResult Trainer::loop() {
+  const bool finished = done() && std::filesystem::exists(run_.file("metrics.json")) &&
+                        run_.read_metrics().value("steps", int64_t{-1}) == state_.step;
   std::optional<Prefetcher> batches;
   std::optional<Progress> progress;
   task_.set_training(true);
@@ -247,11 +272,10 @@ TrainResult Trainer::loop() {
   save();
   copy_into(task_.tensors(), best_weights_);
   task_.set_training(false);
-  const TrainResult end = result(early_stopped() ? StopReason::early_stopping : StopReason::finished, 0);
-  if (!workers_.is_rank_zero()) return end;
-  timing_.traffic = workers_.traffic();
-  timing_.seconds_waited += sharded_.seconds_waited();
-  run_.write_timing(timing_.to_json());
+  TrainResult end = result(early_stopped() ? StopReason::early_stopping : StopReason::finished, 0);
+  end.finished_before = finished;
+  if (!workers_.is_rank_zero() || finished) return end;
+  write_timing();
   run_.write_metrics({{"steps", end.steps},
                       {"epochs", end.epochs},
                       {"stopped", early_stopped() ? "early_stopping" : "finished"},
@@ -260,6 +284,14 @@ TrainResult Trainer::loop() {
                       {"best", to_json(end.best)},
                       {"last", to_json(end.last)}});
   return end;
+}
+
+void Trainer::write_timing() {
+  Timing timing = timing_;
+  timing.traffic = workers_.traffic();
+  timing.seconds_waited += sharded_.seconds_waited();
+  timing.add(earlier_timing_);
+  run_.write_timing(timing.to_json());
 }
 
 int Trainer::agreed_signal() {
@@ -453,8 +485,9 @@ void Trainer::announce_evaluation() const {
 
 bool Trainer::is_evaluation_step(int64_t step) const {
   if (step >= total_steps_) return true;
-  if (step == 0) return false;
-  const int64_t length = order_.steps_per_epoch(), within = (step - 1) % length + 1;
+  const int64_t length = order_.steps_per_epoch(), position = order_.position(step);
+  if (position == 0) return false;
+  const int64_t within = (position - 1) % length + 1;
   const int64_t count = std::min(config_.evaluations_per_epoch, length);
   return within * count / length > (within - 1) * count / length;
 }
@@ -491,6 +524,7 @@ void Trainer::save() {
   save_training(store_, parts());
 }
 
+  write_timing();
 TrainResult Trainer::result(StopReason reason, int signal) const {
   TrainResult result;
   result.reason = reason;

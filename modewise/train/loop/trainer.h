@@ -21,9 +21,10 @@ struct TrainResult {
   int64_t steps = 0;  // total optimizer steps, including those before a resume
   double epochs = 0;
   int64_t best_step = 0;
-  Metrics best;              // of the best evaluation
-  Metrics last;              // of the last evaluation
-  bool is_rank_zero = true;  // with several processes, rank 0 evaluates the result
+  Metrics best;                  // of the best evaluation
+  Metrics last;                  // of the last evaluation
+  bool finished_before = false;  // resumed without a step left, with its metrics.json
+  bool is_rank_zero = true;      // with several processes, rank 0 evaluates the result
   bool stopped_by_signal() const { return reason == StopReason::signal; }
   bool to_be_evaluated() const { return is_rank_zero && !stopped_by_signal(); }
 };
