@@ -208,6 +208,35 @@ TEST_F(TrainerTest, BetweenEqualsAnotherMetricChoosesAndPatienceGoesOn) {
   EXPECT_EQ(result.best.at("loss"), 0.3);
 }
 
+TEST_F(TrainerTest, AnUndefinedMetricMayCountAsAValueAndIsNull) {
+  class Correlated : public ToyTask {
+    Criterion criterion() const override { return {"pearson", false, "loss", 0}; }
+  } correlated;
+  const double pearsons[] = {kNan, kNan, -0.5, 0.2, kNan}, losses[] = {0.9, 0.4, 0.1, 0.8, 0.1};
+  int count = 0;
+  correlated.on_evaluate = [&](Metrics& metrics) {
+    metrics.set("pearson", pearsons[count]);
+    metrics.set("loss", losses[count++]);
+  };
+  TrainConfig config = small_config();
+  config.epochs = 3;
+  EXPECT_EQ(train::train(correlated, config, run, false).best_step, 10);  // equal, with a lower loss
+  EXPECT_TRUE(run.read_metrics().at("best").at("pearson").is_null());
+  EXPECT_TRUE(run.read_metric_lines()[0].at("pearson").is_null());
+  config.epochs = 5;
+  EXPECT_EQ(train::train(correlated, config, run, true, true).best_step, 20);
+  EXPECT_TRUE(run.read_metrics().at("last").at("pearson").is_null());
+  count = 0;
+  correlated.on_evaluate = [&](Metrics& metrics) {
+    metrics.set("pearson", kNan);
+    metrics.set("loss", kNan);
+  };
+  config.epochs = 6;
+  EXPECT_THAT(
+      modewise::error_of(ErrorKind::general, [&] { train::train(correlated, config, run, true, true); }),
+      testing::HasSubstr("diverged: pearson is nan"));
+}
+
 TEST_F(TrainerTest, HigherMayBeBetter) {
   class Accuracy : public ToyTask {
     Criterion criterion() const override { return {"accuracy", false}; }

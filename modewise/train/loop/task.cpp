@@ -52,6 +52,12 @@ Metrics metrics_from_json(const nlohmann::ordered_json& object) {
   return metrics;
 }
 
+double Criterion::value(const Metrics& metrics) const {
+  const double value = metrics.at(metric);
+  const bool counts = undefined && std::isnan(value) && std::isfinite(metrics.at(between_equals));
+  return counts ? *undefined : value;
+}
+
 at::Tensor Task::loss_share(const Batch& part, uint64_t seed, uint64_t step, std::span<const double> all) {
   const std::vector<double> own = loss_counts(part);
   require(own.size() == 1 && all.size() == 1, ErrorKind::internal,

@@ -54,6 +54,12 @@ struct Criterion {
   /// Tie-break: among equal values the lower value of this metric wins; "": the first. Ties do not reset the
   /// patience counter.
   std::string between_equals = {};
+  /// What an undefined (NaN) metric counts as where `between_equals` is finite; not set: it ends the
+  /// training.
+  std::optional<double> undefined = {};
+
+  /// The value that counts.
+  double value(const Metrics& metrics) const;
 };
 
 /// A loaded batch: Task::load prepares it on the loader thread, Task::loss consumes it.

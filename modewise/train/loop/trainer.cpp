@@ -427,7 +427,7 @@ Metrics Trainer::task_metrics() {
     throw;
   }
   const Criterion criterion = task_.criterion();
-  const double value = metrics.at(criterion.metric);
+  const double value = criterion.value(metrics);
   if (events_) events_->add_evaluation(state_.step, metrics, task_.images());
   require(
       std::isfinite(value) || !std::isfinite(metrics.find("val_loss").value_or(value)), ErrorKind::data,
@@ -440,9 +440,9 @@ Metrics Trainer::task_metrics() {
           criterion.metric, value, state_.step);
   const double sign = criterion.lower_is_better ? 1 : -1;
   const bool better =
-      state_.best_step < 0 || sign * value < sign * state_.best.at(criterion.metric) - config_.min_delta;
+      state_.best_step < 0 || sign * value < sign * criterion.value(state_.best) - config_.min_delta;
   const std::string& other = criterion.between_equals;
-  const bool equal = !better && !other.empty() && value == state_.best.at(criterion.metric) &&
+  const bool equal = !better && !other.empty() && value == criterion.value(state_.best) &&
                      metrics.at(other) < state_.best.at(other);
   state_.without_improvement = better ? 0 : state_.without_improvement + 1;
   if (better || equal) {
