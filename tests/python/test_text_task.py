@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from cli_helpers import PROGRAM, ROOT, fails, modewise, ok
+from safetensors.numpy import load_file
 
 
 TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=2", "--set", "model.heads=2",
@@ -17,6 +18,10 @@ TINY = ["--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layer
         "--set", "train.schedule.warmup_steps=5", "--set", "train.optimizer.learning_rate=0.01", "--threads", "1"]
 QUICK = [*TINY, "--set", "output.report=false", "--set", "output.export_model=false"]
 WORDS = "red blue green small large round old new cat dog house tree bird fish".split()
+
+
+def newest(run):
+    return max((run / "checkpoints").glob("step_*"), key=lambda path: float(path.name.removeprefix("step_")))
 
 
 def sentence(rng, sign):
@@ -178,7 +183,7 @@ def test_numbers_of_a_table_of_ones_own(folder, tmp_path):
     with (tmp_path / "own.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *rows])
     ok("train", "text", "--objective", "regression", "--data", tmp_path / "own.csv", "--out", tmp_path / "run", *QUICK,
-       "--set", "train.epochs=15")
+       "--set", "train.epochs=15", "--set", "text.select=loss")
     with (tmp_path / "new.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("text",), ("x x x",), ("o o o",), ("x o x",)])
     ok("predict", tmp_path / "run", "--data", tmp_path / "new.csv", "--out", tmp_path / "predicted.csv")
@@ -188,6 +193,52 @@ def test_numbers_of_a_table_of_ones_own(folder, tmp_path):
     (tmp_path / "own.csv").write_text('text,label\n"x, o",N/A\n')
     assert fails(65, arguments=["train", "text", "--objective", "regression", "--data", tmp_path / "own.csv", *QUICK,
                                 "--out", tmp_path / "y"]).endswith("own.csv:2: the target 'N/A' is not a number")
+
+
+def test_targets_far_from_0_are_learnt_in_their_units(folder, tmp_path):
+    rng = np.random.default_rng(5)
+    rows = [(" ".join("x" if k < i % 4 else "o" for k in rng.permutation(3)), 250_000 + 1000 * (i % 4)) for i in range(120)]
+    with (tmp_path / "own.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *rows])
+    learn = ["train", "text", "--objective", "regression", "--data", tmp_path / "own.csv", *TINY, "--set", "output.report=false"]
+    run = tmp_path / "run"
+    ok(*learn, "--out", run, "--set", "train.epochs=15", "--set", "text.select=loss")
+    (tmp_path / "new.txt").write_text("x x x\no o o\nx o x\n")
+
+    def predicted():
+        return np.array([one["number"] for one in json.loads(ok("predict", run, "--data", tmp_path / "new.txt", "--json").stdout)["texts"]])
+
+    numbers = predicted()
+    assert np.abs(numbers - [253_000, 250_000, 252_000]).max() < 450
+    description = json.loads((run / "data.json").read_text())
+    scale = description.pop("targets")
+    assert 251_000 < scale["mean"] < 252_000 and 1000 < scale["std"] < 1300
+    kept, exported = load_file(newest(run) / "best.safetensors"), load_file(run / "model" / "model.safetensors")
+    np.testing.assert_allclose(exported["classifier.weight"], kept["output.weight"] * scale["std"], rtol=1e-6)
+    np.testing.assert_allclose(exported["classifier.bias"], kept["output.bias"] * scale["std"] + scale["mean"], rtol=1e-6)
+    # Its head is that of the other model.
+    ok(*learn[:6], "--from", run, "--out", tmp_path / "again", "--set", "train.epochs=0", "--threads", "1")
+    first, again = (json.loads((one / "metrics.json").read_text()) for one in (run, tmp_path / "again"))
+    assert again["test"]["loss"] == pytest.approx(first["test"]["loss"], rel=0.02) and first["test"]["loss"] < 450**2
+    assert again["best"]["val_loss"] == pytest.approx(first["validation"]["loss"] / scale["std"] ** 2, rel=0.02)
+    # Runs of earlier versions have weights in units.
+    (run / "data.json").write_text(json.dumps(description))
+    np.testing.assert_allclose(scale["mean"] + scale["std"] * predicted(), numbers, rtol=1e-6)
+    ok("train", "text", "--resume", run, "--set", "train.epochs=16", "--allow-config-changes", "--threads", "1")
+    assert json.loads((run / "data.json").read_text())["targets"] == {"mean": 0, "std": 1}
+
+
+def test_a_correlation_of_constant_predictions_is_null(tmp_path):
+    rows = [("x x", "1"), ("o x", "2"), ("o o", "3")] * 8
+    for name, texts in (("train", rows), ("validation", [("x o", str(i)) for i in range(6)])):
+        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("text", "label"), *texts])
+    ok("train", "text", "--objective", "regression", "--data", tmp_path / "train.csv", "--set", f"data.validation={tmp_path / 'validation.csv'}",
+       "--set", f"data.test={tmp_path / 'validation.csv'}", "--out", tmp_path / "run", *QUICK, "--set", "train.epochs=4")
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [metrics[of]["val_pearson"] for of in ("best", "last")] == [line["val_pearson"] for line in lines][:2] == [None, None]
+    assert metrics["best"]["val_loss"] == min(line["val_loss"] for line in lines)
 
 
 def test_weights_that_are_no_shares_are_said_to_be_none(folder, tmp_path):

@@ -244,6 +244,15 @@ std::vector<std::string> take_from(torch::nn::Module& model, const TextModelConf
   return take_weights(model, weights, file, config, head, classes, names);
 }
 
+/// A parameter as it is saved.
+at::Tensor saved_parameter(const std::string& name, const at::Tensor& parameter,
+                           const SaveTextOptions& options) {
+  const at::Tensor tensor = parameter.detach();
+  if (!options.regression || (name != "output.weight" && name != "output.bias")) return tensor;
+  const at::Tensor scaled = tensor.to(at::kDouble) * options.scale;
+  return (name == "output.bias" ? scaled + options.shift : scaled).to(tensor.scalar_type());
+}
+
 /// Writes all files of a model, config.json last.
 void write_files(const fs::path& folder, const torch::nn::Module& model, const TextFileConfig& file,
                  int64_t classes, const SaveTextOptions& options) {
@@ -254,7 +263,7 @@ void write_files(const fs::path& folder, const torch::nn::Module& model, const T
   std::vector<io::TensorSource> sources;
   for (const auto& item : model.named_parameters()) {
     const auto name = names.find(item.key());
-    const at::Tensor tensor = item.value().detach();
+    const at::Tensor tensor = saved_parameter(item.key(), item.value(), options);
     sources.push_back({name == names.end() ? form_tensor_name(file.config, item.key()) : name->second,
                        narrow ? "BF16" : "F32", tensor.sizes().vec(),
                        [tensor, type = narrow ? at::kBFloat16 : at::kFloat](const ByteSink& sink) {

@@ -48,6 +48,7 @@ LoadedText<MaskedLanguageModel> load_masked_language_model(const std::filesystem
 struct SaveTextOptions {
   std::vector<std::string> labels = {};  // class names; empty: LABEL_0, …
   bool regression = false;
+  double scale = 1, shift = 0;  // regression: the saved model returns scale · y + shift
   std::shared_ptr<const text::Tokenizer> tokenizer = {};  // saved in the folder if given
   std::string dtype = "float32";                          // float32 or bfloat16
 };

@@ -1,5 +1,7 @@
 #include "modewise/models/text/text_classifier.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include "modewise/models/text/text_input_checks.h"
 #include "modewise/ops/dense/elementary.h"
 
@@ -23,6 +25,13 @@ at::Tensor TextClassifier::forward(const TextInput& input) {
   if (dense_) x = dropout2_->forward(ops::elementary(dense_->forward(x), "tanh"));
   const at::Tensor logits = output_->forward(x);
   return logits.to(output_->weight().scalar_type());
+}
+
+void TextClassifier::rescale(double scale, double shift) {
+  const at::NoGradGuard no_grad;
+  at::Tensor weight = output_->weight(), bias = output_->bias();
+  weight.mul_(scale);
+  bias.mul_(scale).add_(shift);
 }
 
 std::shared_ptr<TextClassifier> make_text_classifier(const TextModelConfig& config, int64_t classes,

@@ -22,6 +22,9 @@ class TextClassifier : public torch::nn::Module {
   at::Tensor forward(const TextInput& input);
   AttentionView attention(const TextInput& input) { return encoder_->attention(input); }
 
+  /// Lets the model return scale · y + shift instead of y, for a regression.
+  void rescale(double scale, double shift);
+
   int64_t classes() const { return output_->weight().size(0); }
   TextEncoder& encoder() const { return *encoder_; }
   const TextModelConfig& config() const { return encoder_->config(); }

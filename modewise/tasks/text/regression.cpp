@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include "modewise/tasks/classification/classification_run.h"
 #include "modewise/tasks/run/commands.h"
 #include "modewise/tasks/run/model_output.h"
+#include "modewise/tasks/run/open_run.h"
 
 namespace modewise::tasks {
 namespace {
@@ -42,9 +44,27 @@ NumberFigures number_figures(std::span<const double> predicted, std::span<const 
           squares / static_cast<double>(predicted.size())};
 }
 
+TargetScale scale_of(const data::TextSet& set) {
+  double sum = 0, squares = 0;
+  for (const int64_t i : set.train) sum += set.targets[static_cast<size_t>(i)];
+  const auto count = static_cast<double>(set.train.size());
+  const double mean = sum / count;
+  for (const int64_t i : set.train) squares += std::pow(set.targets[static_cast<size_t>(i)] - mean, 2);
+  return {mean, squares > 0 ? std::sqrt(squares / count) : 1};
+}
+
+/// The scale in a run's data.json.
+TargetScale saved_scale(const Json& data, const std::string& file) {
+  const auto targets = data.find("targets");
+  if (targets == data.end()) return {};
+  const TargetScale scale = {targets->at("mean").get<double>(), targets->at("std").get<double>()};
+  require(scale.std > 0, ErrorKind::data, "{}: targets: std must be above 0, got {}", file, scale.std);
+  return scale;
+}
+
 struct NumberBatch final : train::Batch {
   models::TextInput input;
-  at::Tensor targets;  // [B]
+  at::Tensor targets;  // [B], standardized
 };
 
 class RegressionTask final : public train::ModuleTask {
@@ -56,7 +76,8 @@ class RegressionTask final : public train::ModuleTask {
   double rate_factor(std::string_view parameter) const override { return layer_rate(run_.config, parameter); }
   train::Criterion criterion() const override {
     const std::string& select = run_.config.text.select;
-    return {"val_" + select, select == "loss"};
+    if (select == "loss") return {"val_loss"};
+    return {"val_" + select, false, "val_loss", 0};  // constant predictions have no correlation
   }
   std::string data_hash() const override { return hash_; }
 
@@ -65,7 +86,7 @@ class RegressionTask final : public train::ModuleTask {
     std::vector<double> targets;
     for (const int64_t i : samples) {
       chosen.push_back(run_.set().train[static_cast<size_t>(i)]);
-      targets.push_back(run_.set().targets[static_cast<size_t>(chosen.back())]);
+      targets.push_back(run_.scale().standardized(run_.set().targets[static_cast<size_t>(chosen.back())]));
     }
     auto batch = std::make_unique<NumberBatch>();
     batch->input = run_.reading.input(run_.set(), chosen);
@@ -101,11 +122,10 @@ class RegressionTask final : public train::ModuleTask {
       targets.push_back(run_.set().targets[static_cast<size_t>(i)]);
     const NumberFigures figures =
         number_figures({sums.const_data_ptr<double>(), static_cast<size_t>(sums.numel())}, targets);
-    // Constant predictions have no correlation (NaN), which counts as 0.
-    const auto chosen = [](double value) { return std::isnan(value) ? 0 : value; };
-    return {{"val_pearson", chosen(figures.pearson)},
-            {"val_spearman", chosen(figures.spearman)},
-            {"val_loss", figures.loss}};
+    const double variance = run_.scale().std * run_.scale().std;
+    return {{"val_pearson", figures.pearson},
+            {"val_spearman", figures.spearman},
+            {"val_loss", figures.loss / variance}};  // as the training loss, of standardized targets
   }
 
  private:
@@ -135,7 +155,7 @@ ObjectiveDescription RegressionRun::about() const {
                       {"Spearman", "spearman", 3},
                       {"squared error", "loss", 3}},
           .charts = {{"Validation correlations", {"val_pearson", "val_spearman"}},
-                     {"Squared errors", {"train_loss", "val_loss"}}}};
+                     {"Squared errors of standardized targets", {"train_loss", "val_loss"}}}};
 }
 
 void RegressionRun::load_data(const std::string& path, bool with_test) {
@@ -152,6 +172,9 @@ void RegressionRun::load_data(const std::string& path, bool with_test) {
   samples_of(set_, "train", true);
   samples_of(set_, "validation", true);
   if (with_test) samples_of(set_, "test", true);
+  if (!scale_)
+    scale_ = has_folder() ? saved_scale(read_run_data(folder()), folder().file("data.json").string())
+                          : scale_of(set_);
 }
 
 Json RegressionRun::describe_data() const {
@@ -159,6 +182,7 @@ Json RegressionRun::describe_data() const {
       {"source", set_.source},
       {"hash", hash()},
       {"pairs", set_.pairs()},
+      {"targets", {{"mean", scale().mean}, {"std", scale().std}}},
       {"samples",
        {{"train", set_.train.size()}, {"validation", set_.validation.size()}, {"test", set_.test.size()}}}};
 }
@@ -166,6 +190,7 @@ Json RegressionRun::describe_data() const {
 void RegressionRun::restore(const Json& data, const std::string& file) {
   ObjectiveRun::restore(data, file);
   trained_on_pairs_ = data.at("pairs").get<bool>();
+  scale_ = saved_scale(data, file);
 }
 
 void RegressionRun::log_data_notes() const {
@@ -184,11 +209,18 @@ nn::ModelCost RegressionRun::cost() const {
 
 void RegressionRun::make_model(Purpose purpose) {
   model_ = models::make_text_classifier(config.model, 1, static_cast<uint64_t>(config.train.seed));
-  if (purpose == Purpose::train) start_weights(config, *model_);
+  if (purpose != Purpose::train) return;
+  const at::Tensor initial = model_->named_parameters()["output.weight"].detach().clone();
+  start_weights(config, *model_);
+  // A head of model.from returns numbers in units.
+  if (!at::equal(initial, model_->named_parameters()["output.weight"]))
+    model_->rescale(1 / scale().std, -scale().mean / scale().std);
 }
 
 void RegressionRun::save(const fs::path& folder) const {
-  models::save_text_model(folder, *model_, {.regression = true, .tokenizer = reading.tokenizer});
+  models::save_text_model(
+      folder, *model_,
+      {.regression = true, .scale = scale().std, .shift = scale().mean, .tokenizer = reading.tokenizer});
 }
 
 std::unique_ptr<train::ModuleTask> RegressionRun::task() {
@@ -205,8 +237,8 @@ std::vector<double> RegressionRun::predicted(std::span<const int64_t> samples) c
     const auto part = samples.subspan(begin, std::min(step, samples.size() - begin));
     const at::Tensor numbers =
         output_of(*model_, reading.input(set_, part)).squeeze(1).to(at::kDouble).contiguous();
-    all.insert(all.end(), numbers.const_data_ptr<double>(),
-               numbers.const_data_ptr<double>() + numbers.numel());
+    for (int64_t i = 0; i < numbers.numel(); ++i)
+      all.push_back(scale().restored(numbers.const_data_ptr<double>()[i]));
   }
   return all;
 }

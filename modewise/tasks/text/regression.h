@@ -1,10 +1,21 @@
 #pragma once
 // Text regression: numbers for texts or pairs, with squared error, Pearson and Spearman correlation.
 
+#include <optional>
+
 #include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/text/objective_run.h"
 
 namespace modewise::tasks {
+
+/// Targets are standardized by those of the training texts; {0, 1}: they are not, as in runs of earlier
+/// versions.
+struct TargetScale {
+  double mean = 0, std = 1;
+
+  double standardized(double target) const { return (target - mean) / std; }
+  double restored(double number) const { return mean + std * number; }
+};
 
 class RegressionRun final : public ObjectiveRun {
  public:
@@ -33,14 +44,18 @@ class RegressionRun final : public ObjectiveRun {
   models::AttentionView attention(const models::TextInput& input) const override {
     return attention_of(*model_, input);
   }
-  at::Tensor prediction(const models::TextInput& input) const override { return output_of(*model_, input); }
+  at::Tensor prediction(const models::TextInput& input) const override {
+    return output_of(*model_, input) * scale().std + scale().mean;
+  }
 
-  /// Predicted numbers of samples. Throws train::EvaluationInterrupted on a stop signal.
+  /// Predicted numbers of samples, in units. Throws train::EvaluationInterrupted on a stop signal.
   std::vector<double> predicted(std::span<const int64_t> samples) const;
   const data::TextSet& set() const { return set_; }
   models::TextClassifier& model() const { return *model_; }
+  const TargetScale& scale() const { return *scale_; }
 
  private:
+  std::optional<TargetScale> scale_;  // from the training data, or from the run
   data::TextSet set_;
   bool trained_on_pairs_ = false;
   std::shared_ptr<models::TextClassifier> model_;
