@@ -8,6 +8,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "modewise/nn/embedding/grid_patches.h"
 #include "modewise/nn/embedding/patch_embedding.h"
 #include "modewise/nn/layers/batch_norm.h"
+#include "tests/error_of.h"
 
 namespace modewise::nn {
 namespace {
@@ -131,7 +133,20 @@ TEST(BatchNorm, CountsValidRowsAlone) {
   BatchNorm other(2);
   EXPECT_TRUE(
       other.forward(x, at::zeros({3}, at::kBool)).equal(BatchNorm(2).forward(x, at::ones({3}, at::kBool))));
-  EXPECT_EQ(largest(BatchNorm(2).forward(x.narrow(0, 0, 1))), 0);
+  EXPECT_EQ(largest(BatchNorm(2).forward(x.narrow(0, 0, 1), at::ones({1}, at::kBool))), 0);
+}
+
+TEST(BatchNorm, OneValuePerChannelHasNoVariance) {
+  BatchNorm norm(2);
+  const at::Tensor x = at::tensor({1.0F, 10.0F, 3.0F, 30.0F}).view({2, 1, 2});
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { norm.forward(x.narrow(0, 0, 1)); }),
+              testing::AllOf(testing::HasSubstr("more than 1 value per channel in training, got [1, 1, 2]"),
+                             testing::HasSubstr("train.batch_size"), testing::HasSubstr("train.drop_last")));
+  norm.forward(x, at::tensor({1, 0}).to(at::kBool).view({2, 1}));
+  EXPECT_TRUE(norm.named_buffers()["running_mean"].equal(at::zeros({2})));
+  EXPECT_TRUE(norm.named_buffers()["running_var"].equal(at::ones({2})));
+  norm.eval();
+  EXPECT_NO_THROW(norm.forward(x.narrow(0, 0, 1)));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <vector>
 
+#include "modewise/ops/reference/reference.h"
 #include "tests/ops/tensors.h"
 
 namespace modewise::ops {
@@ -79,8 +81,18 @@ TEST(MaskedMoments, CountAllRowsWhereNoneIsKept) {
   EXPECT_EQ(count.item<double>(), 7);
 }
 
+TEST(UpdateMoments, OneRowChangesNothing) {
+  for (const double n : {0.0, 1.0}) {
+    const at::Tensor mean = at::zeros({3}), var = at::ones({3}), value = at::full({3}, 5.0);
+    update_moments(mean, var, value, value, at::zeros({}, at::kDouble) + n, 0.1);
+    EXPECT_TRUE(mean.equal(at::zeros({3})) && var.equal(at::ones({3}))) << n;
+    reference::update_moments(mean, var, value, value, at::zeros({}, at::kDouble) + n, 0.1);
+    EXPECT_TRUE(mean.equal(at::zeros({3})) && var.equal(at::ones({3}))) << n;
+  }
+}
+
 TEST(UpdateMoments, MovesByTheUnbiasedShareRoundedOnce) {
-  for (const double n : {1.0, 2.0, 777.0}) {
+  for (const double n : {2.0, 3.0, 777.0}) {
     const at::Tensor mean = random_tensor({33}, at::kFloat, 2),
                      var = random_tensor({33}, at::kFloat, 3).square();
     const at::Tensor running_mean = random_tensor({33}, at::kFloat, 4),
@@ -90,7 +102,7 @@ TEST(UpdateMoments, MovesByTheUnbiasedShareRoundedOnce) {
       const auto number = [&](const at::Tensor& x) { return x[i].item<double>(); };
       wanted_mean.push_back(static_cast<float>(number(running_mean) * (1 - 0.1) + 0.1 * number(mean)));
       wanted_var.push_back(
-          static_cast<float>(number(running_var) * (1 - 0.1) + 0.1 * n / std::max(1.0, n - 1) * number(var)));
+          static_cast<float>(number(running_var) * (1 - 0.1) + 0.1 * n / (n - 1) * number(var)));
     }
     update_moments(running_mean, running_var, mean, var, at::zeros({}, at::kDouble) + n, 0.1);
     for (int64_t i = 0; i < 33; ++i) {

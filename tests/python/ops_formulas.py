@@ -340,7 +340,9 @@ def masked_moments(rows, mask):
 
 
 def update_moments(running_mean, running_var, mean, var, count, momentum):
-    unbiased = var * float(count) / max(1.0, float(count) - 1)
+    if count < 2:
+        return running_mean, running_var
+    unbiased = var * float(count) / (float(count) - 1)
     return torch.lerp(running_mean, mean, momentum), torch.lerp(running_var, unbiased, momentum)
 
 

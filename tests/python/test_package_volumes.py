@@ -157,6 +157,15 @@ def test_batch_norm_is_torchs():
     torch.testing.assert_close(masked.running_var, part.running_var, rtol=1e-12, atol=1e-12)
 
 
+def test_batch_norm_of_one_value_per_channel_is_refused_as_in_torch():
+    for norm in (nn.BatchNorm(5), torch.nn.BatchNorm1d(5)):
+        with pytest.raises(ValueError, match="xpected more than 1 value per channel"):
+            norm(torch.randn(1, 5))
+    norm = nn.BatchNorm(5)
+    norm(torch.randn(3, 5), torch.tensor([True, False, False]))
+    assert (norm.running_mean == 0).all() and (norm.running_var == 1).all()
+
+
 def test_wrong_volumes_are_sentences(data, tmp_path):
     loaded = trained(data, tmp_path / "run", {})
     with pytest.raises(errors.DataError) as error:

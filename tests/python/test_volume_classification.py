@@ -230,6 +230,15 @@ def test_every_model_trains(run, tmp_path, model):
 # Bad input: each a sentence and the right exit code.
 
 
+@pytest.mark.parametrize("settings", [["train.batch_size=1"], ["train.batch_size=59"], ["train.batch_size=5", "train.shards=4"]])
+def test_one_value_per_channel_cannot_be_normalized(run, tmp_path, settings):
+    resnet = ["train", "classify-volumes", "--data", run.parent / "boxes.npz", "--model", "resnet18", "--set", "model.resnet.width=4",
+              *SMALL[8:], "--set", "train.epochs=1", *(word for one in settings for word in ("--set", one))]
+    fails(78, "more than 1 value per channel", "train.batch_size", "train.drop_last", arguments=[*resnet, "--out", tmp_path / "run"])
+    if settings == ["train.batch_size=59"]:
+        ok(*resnet, "--out", tmp_path / "dropped", "--set", "train.drop_last=true")
+
+
 def test_missing_arrays_and_labels_out_of_range(tmp_path):
     path = write_npz(tmp_path / "d.npz")
     arrays = dict(np.load(path))

@@ -17,7 +17,8 @@ class BatchNorm : public torch::nn::Module {
 
   /// x [..., D]. Training: normalizes by batch statistics and updates the running ones by `momentum`
   /// (unbiased variance); evaluation: normalizes by running statistics. With `mask` [...] bool, batch
-  /// statistics use valid rows only; every row is normalized.
+  /// statistics use valid rows only; every row is normalized. Config error in training for a single row
+  /// without a mask, as in torch; a mask that leaves one valid row changes no running statistics.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& mask = {});
 
  private:

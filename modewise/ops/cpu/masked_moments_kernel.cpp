@@ -94,8 +94,9 @@ void update_moments_exact(const at::Tensor& running_mean, const at::Tensor& runn
                           const at::Tensor& mean, const at::Tensor& var, const at::Tensor& count,
                           double momentum) {
   const double n = *count.const_data_ptr<double>();
+  if (n < 2) return;
   move_average(running_mean, mean, momentum, momentum);
-  move_average(running_var, var, momentum, momentum * n / std::max(1.0, n - 1));
+  move_average(running_var, var, momentum, momentum * n / (n - 1));
 }
 
 const KernelList<void(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,

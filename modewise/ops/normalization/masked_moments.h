@@ -13,7 +13,8 @@ namespace modewise::ops {
 std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments(const at::Tensor& rows, const at::Tensor& mask);
 
 /// In place: running_mean ← (1 − μ) running_mean + μ mean; running_var likewise with the unbiased variance,
-/// var · count / max(1, count − 1); in float64, rounded once. All [C] of one dtype, count a float64 scalar.
+/// var · count / (count − 1); in float64, rounded once. Unchanged if count < 2: one row has no variance. All
+/// [C] of one dtype, count a float64 scalar.
 void update_moments(const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& mean,
                     const at::Tensor& var, const at::Tensor& count, double momentum);
 

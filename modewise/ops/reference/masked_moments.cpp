@@ -22,8 +22,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> masked_moments(const at::Tensor& 
 
 void update_moments(const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& mean,
                     const at::Tensor& var, const at::Tensor& count, double momentum) {
+  const auto share = (count >= 2).to(at::kDouble) * momentum;
   const auto move = [&](const at::Tensor& running, const at::Tensor& value) {
-    running.copy_(running.to(at::kDouble) * (1 - momentum) + value * momentum);
+    running.copy_(running.to(at::kDouble) * (1 - share) + value * share);
   };
   move(running_mean, mean.to(at::kDouble));
   move(running_var, var.to(at::kDouble) * (count / (count - 1).clamp_min(1)));

@@ -381,6 +381,8 @@ int64_t Trainer::largest_batch_that_fits() {
       return size;
     } catch (const c10::OutOfMemoryError&) {
       continue;
+    } catch (const Error&) {  // too small for batch normalisation
+      return 0;
     }
   }
   return 0;
@@ -522,9 +524,9 @@ void Trainer::save() {
   metric_log_->sync();
   if (events_) events_->sync();
   save_training(store_, parts());
+  write_timing();
 }
 
-  write_timing();
 TrainResult Trainer::result(StopReason reason, int signal) const {
   TrainResult result;
   result.reason = reason;

@@ -141,6 +141,8 @@ class RMSNorm(TensorModule):
 class BatchNorm(TensorModule):
     """Batch normalization over all but the last dimension [..., width], of the rows where `mask` [...] is True.
 
+    In training a single row without a mask is a ValueError, as in torch.
+
     Parameters
     ----------
     width
@@ -173,6 +175,8 @@ class BatchNorm(TensorModule):
             factor = self.weight * (self.running_var + self.eps).rsqrt()
             return x * factor.to(x.dtype) + (self.bias - self.running_mean * factor).to(x.dtype)
         if mask is None:
+            if x.numel() <= x.shape[-1]:
+                raise ValueError(f"BatchNorm: expected more than 1 value per channel in training, got {list(x.shape)}")
             out, mean, var = ops.batch_norm(x, self.weight, self.bias, self.eps)
             count = torch.tensor(float(x.numel() // x.shape[-1]), dtype=torch.float64, device=x.device)
         else:

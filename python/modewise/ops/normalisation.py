@@ -224,8 +224,8 @@ def masked_moments(rows: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def update_moments(running_mean: Tensor, running_var: Tensor, mean: Tensor, var: Tensor, count: Tensor, momentum: float) -> None:
     """In place: running ← (1 − momentum) · running + momentum · new, of running_mean and running_var.
 
-    The variance is made unbiased first: var · count / max(1, count − 1) (Ioffe and Szegedy 2015). running_mean,
-    running_var, mean, var [C] of one type, count a float64 scalar. No gradient.
+    The variance is made unbiased first: var · count / (count − 1) (Ioffe and Szegedy 2015). One row has no variance: with
+    count < 2 nothing changes. running_mean, running_var, mean, var [C] of one type, count a float64 scalar. No gradient.
 
     Parameters
     ----------
