@@ -130,6 +130,17 @@ bool read_text(const std::string& text, T& out) {
   }
 }
 
+/// Numbers as TOML has them: ".01" as "0.01", "5." as "5.0".
+std::string with_digits(std::string text) {
+  const auto digit = [&](size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+  for (size_t dot = text.find('.'); dot != std::string::npos; dot = text.find('.', dot + 1)) {
+    const bool before = dot > 0 && digit(dot - 1), after = digit(dot + 1);
+    if (before && !after) text.insert(dot + 1, "0");
+    if (after && !before) text.insert(dot++, "0");
+  }
+  return text;
+}
+
 /// User input on one line, for an error message.
 std::string in_one_line(std::string text) {
   for (char& c : text)
@@ -234,6 +245,8 @@ void Fields::set(std::string_view assignment) {
               text = fmt::format("[{}]", fmt::join(parts, ", "));
             }
           }
+          if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::vector<double>>)
+            text = with_digits(std::move(text));
           require(read_text(text, *value), ErrorKind::usage, "{}: must be {}, got '{}'", place,
                   type_name<T>(), in_one_line(raw));
         }

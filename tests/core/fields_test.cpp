@@ -102,6 +102,30 @@ TEST(Fields, CommandLineSetsEveryType) {
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { fields.set("sed=1"); }), HasSubstr("did you mean 'seed'"));
 }
 
+struct NumberConfig {
+  double rate = 1;
+  std::vector<double> betas;
+  void fields(Fields& f) {
+    f.add("rate", rate, "how fast");
+    f.add("betas", betas, "decay rates");
+  }
+};
+
+TEST(Fields, NumbersMayBeginOrEndWithTheirPoint) {
+  NumberConfig config;
+  Fields fields = fields_of(config);
+  for (const auto& [text, value] :
+       {std::pair(".01", 0.01), {"5.", 5.0}, {"-.5", -0.5}, {"1.e-3", 1e-3}, {".5e1", 5.0}}) {
+    fields.set(std::string("rate=") + text);
+    EXPECT_EQ(config.rate, value) << text;
+  }
+  fields.set("betas=.9, 1.");
+  EXPECT_EQ(config.betas, (std::vector<double>{0.9, 1.0}));
+  for (const char* text : {".", "1..2", "..1", "1.2.", "a.1", "-."})
+    EXPECT_THAT(error_of(ErrorKind::usage, [&] { fields.set(std::string("rate=") + text); }),
+                HasSubstr("must be a number"));
+}
+
 TEST(Fields, NothingBehindAValueIsDropped) {
   OuterConfig config;
   Fields fields = fields_of(config);
