@@ -88,7 +88,7 @@ constexpr std::pair<const char*, const char*> kEnvironment[] = {
     {"MODEWISE_DEVICE", "device of models, if neither --device nor train.device is given"},
     {"MODEWISE_ISA", "instruction set of the kernels, such as avx2; modewise info lists the names"},
     {"MODEWISE_TRITON", "0: no Triton kernels"},
-    {"OMP_NUM_THREADS", "threads, if --threads is not given"},
+    {"OMP_NUM_THREADS", "threads, at most the cores, if --threads is not given"},
     {"NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM", "color of the output; --color overrides them"},
     {"TMPDIR", "folder of temporary files"},
     {"TZDIR", "folder of the time zone data"},
