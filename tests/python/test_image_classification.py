@@ -82,7 +82,12 @@ def test_predictions_explanations_and_reports(run, data, tmp_path):
     rows = list(csv.DictReader(out.open()))
     assert len(rows) == 3 * (24 + 7 + 9)  # of new data everything
     ok("predict", run, "--out", tmp_path / "test.npz")
-    np.testing.assert_array_equal(np.load(tmp_path / "test.npz")["scores"], np.load(run / "predictions.npz")["test_scores"])
+    predicted = np.load(tmp_path / "test.npz")
+    np.testing.assert_array_equal(predicted["scores"], np.load(run / "predictions.npz")["test_scores"])
+    names = predicted["names"].tobytes().decode().splitlines()
+    listed = json.loads(ok("predict", run, "--json").stdout)
+    assert names == [image["name"] for image in listed["images"]]
+    assert predicted["classes"].tobytes().decode().splitlines() == listed["classes"]
     ok("explain", run, "--out", tmp_path / "why")
     arrays = np.load(tmp_path / "why" / "explain.npz")
     assert any(arrays[name].shape[-1] == 12 for name in arrays), {name: arrays[name].shape for name in arrays}  # 3 x 4 cells

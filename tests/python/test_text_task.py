@@ -110,11 +110,16 @@ def test_evaluate_predict_explain_and_compare(run, folder, tmp_path):
     assert [row["text"] for row in rows] == ["1", "3"], "the lines of the file"
     for row in rows:
         assert abs(float(row["0"]) + float(row["1"]) - 1) < 1e-12
+    ok("predict", run, "--data", tmp_path / "new.txt", "--out", tmp_path / "new.npz")
+    arrays = np.load(tmp_path / "new.npz")
+    assert arrays["names"].tobytes() == b"1\n3\n" and arrays["classes"].tobytes() == b"0\n1\n"
     assert len(json.loads(ok("predict", run, "--data", folder / "SST-2" / "test.tsv", "--json").stdout)["texts"]) == 10
     ok("explain", run, "--out", tmp_path / "why")
     why = json.loads((tmp_path / "why" / "explain.json").read_text())
     assert [len(one["tokens"]) for one in why["texts"]] == [len(one["places"]) for one in why["influence"]]
     arrays = np.load(tmp_path / "why" / "explain.npz")
+    assert arrays["lengths"].tolist() == [len(one["tokens"]) for one in why["texts"]]
+    assert "layer1_full_mean" not in arrays, "texts have different tokens"
     n = len(why["texts"][0]["tokens"])
     assert np.allclose(arrays["layer1_full"][0, :, :n, :n].sum(-1), 1, atol=1e-5)
     assert "Attention of the tokens of" in (tmp_path / "why" / "explain.html").read_text()

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kTile = 256;
 constexpr uint64_t kStripBytes = uint64_t{1} << 18;
-constexpr uint32_t kNodata = 42113;
+constexpr uint32_t kNodataTag = 42113;
 
 struct Dtype {
   std::string_view name;
@@ -56,8 +56,8 @@ void declare_tags(TIFF* tiff) {
                                            1, const_cast<char*>("GeoDoubleParams")},
                                           {34737, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_ASCII, FIELD_CUSTOM, 1,
                                            0, const_cast<char*>("GeoAsciiParams")},
-                                          {kNodata, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_ASCII, FIELD_CUSTOM, 1,
-                                           0, const_cast<char*>("GDAL_NODATA")}};
+                                          {kNodataTag, TIFF_VARIABLE, TIFF_VARIABLE, TIFF_ASCII, FIELD_CUSTOM,
+                                           1, 0, const_cast<char*>("GDAL_NODATA")}};
   TIFFMergeFieldInfo(tiff, kFields, static_cast<uint32_t>(std::size(kFields)));
 }
 
@@ -156,7 +156,7 @@ class TiffWriter::Impl {
     }
     if (!info_.palette.empty()) write_palette();
     if (info_.geo) write_geo(*info_.geo);
-    if (info_.nodata) set(kNodata, fmt::format("{}", *info_.nodata).c_str());
+    if (info_.nodata) set(kNodataTag, fmt::format("{}", *info_.nodata).c_str());
   }
 
   void write_palette() {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/file.h"
+#include "modewise/io/arrays/name_lines.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/tasks/run/commands.h"
 
@@ -32,12 +33,15 @@ std::string to_csv(const ClassPredictions& given, report::CsvReader reader) {
   return text;
 }
 
-std::string to_npz(const metrics::ScoreTable& table) {
+std::string to_npz(const ClassPredictions& given) {
+  const metrics::ScoreTable& table = given.table;
   std::vector<int64_t> predicted;
   for (int64_t i = 0; i < table.samples(); ++i) predicted.push_back(metrics::predicted_class(table, i));
   return io::format_npz(
       {{"scores", io::make_array({table.samples(), table.classes}, std::span<const double>(table.scores))},
-       {"predicted", io::make_array({table.samples()}, std::span<const int64_t>(predicted))}});
+       {"predicted", io::make_array({table.samples()}, std::span<const int64_t>(predicted))},
+       {"names", io::name_lines(given.names)},
+       {"classes", io::name_lines(given.classes)}});
 }
 
 Json to_json(const ClassPredictions& given) {
@@ -56,7 +60,7 @@ Json to_json(const ClassPredictions& given) {
 Result give_predictions(const PredictRequest& options, const ClassPredictions& given) {
   const bool npz = wants_npz(options.out);
   Json json = to_json(given);
-  const std::string file = npz ? to_npz(given.table) : to_csv(given, options.csv_reader);
+  const std::string file = npz ? to_npz(given) : to_csv(given, options.csv_reader);
   if (options.out.empty()) return {std::move(json), file};
   write_file_atomically(fs::path(options.out), file);
   spdlog::info("{}: {} predictions for {}", options.out, given.table.samples(), given.source);

@@ -34,12 +34,6 @@ std::string number_text(double value, double unit) {
   return fmt::format("{}", std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr));
 }
 
-std::string name_line(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return name + "\n";
-}
-
 std::string value_names(const std::vector<std::string>& names, const std::vector<double>& levels,
                         report::CsvReader reader) {
   std::string text;

@@ -1,5 +1,5 @@
 #pragma once
-// Cells of forecasts in CSV files, and names in arrays.
+// Cells of forecasts in CSV files.
 
 #include <cstdint>
 #include <string>
@@ -16,8 +16,6 @@ std::string cells_text(const std::vector<std::string>& cells, report::CsvReader 
 /// A value with the precision of a float32 that is scaled by `unit`, the standard deviation of its series: a
 /// series far from 0 has more digits. Empty for NaN: a series without a forecast.
 std::string number_text(double value, double unit);
-/// A series' name and a line end, for arrays of names: its own line breaks become spaces.
-std::string name_line(std::string name);
 /// ",OT,OT_q0.025,…": each name with its quantiles, after a comma.
 std::string value_names(const std::vector<std::string>& names, const std::vector<double>& levels,
                         report::CsvReader reader);

@@ -13,6 +13,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/io/arrays/name_lines.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
@@ -436,20 +437,19 @@ std::string to_csv(const PanelForecast& forecast, const data::Panel& panel, repo
 }
 
 std::string to_npz(const PanelForecast& forecast, const data::Panel& panel) {
-  std::string names;
+  std::vector<std::string> names;
   std::vector<int64_t> times;
   for (int64_t s = 0; s < panel.series(); ++s) {
-    names += name_line(panel.name(s));
+    names.push_back(panel.name(s));
     for (int64_t step = 0; step < forecast.steps; ++step)
       times.push_back(seconds_of(panel, s, panel.rows(s) + step));
   }
-  const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
   const int64_t series = panel.series(), levels = std::ssize(forecast.levels);
   std::map<std::string, io::Array> arrays = {
       {"times", io::make_array({series, forecast.steps}, std::span<const int64_t>(times))},
       {"forecast", io::make_array({series, forecast.variables, forecast.steps},
                                   std::span<const double>(forecast.values))},
-      {"names", io::make_array({std::ssize(names)}, name_bytes)}};
+      {"names", io::name_lines(names)}};
   if (levels > 0) {
     arrays["levels"] = io::make_array({levels}, std::span<const double>(forecast.levels));
     arrays["quantiles"] = io::make_array({series, forecast.variables, forecast.steps, levels},

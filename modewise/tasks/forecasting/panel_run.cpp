@@ -18,10 +18,10 @@
 #include "modewise/core/progress.h"
 #include "modewise/data/forecasting/calendar.h"
 #include "modewise/data/forecasting/tables/table_time.h"
+#include "modewise/io/arrays/name_lines.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/models/forecasting/cost.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
-#include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/members.h"
 #include "modewise/tasks/forecasting/panel_members.h"
 #include "modewise/tasks/forecasting/panel_task.h"
@@ -407,14 +407,13 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
   json["median"] = shown(order.size() / 2);
   json["worst"] = shown(order.size() - std::min(order.size(), kShownSeries));
   if (keep) {
-    std::string names;
-    for (const data::PanelWindow& window : windows) names += name_line(panel.name(window.series));
-    const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
+    std::vector<std::string> names;
+    for (const data::PanelWindow& window : windows) names.push_back(panel.name(window.series));
     const std::filesystem::path file = folder().file("test_series.npz");
     prepare_output(file, true);
     write_file_atomically(
         file, io::format_npz({{"mase", io::make_array({std::ssize(mase)}, std::span<const double>(mase))},
-                              {"names", io::make_array({std::ssize(names)}, name_bytes)}}));
+                              {"names", io::name_lines(names)}}));
   }
   return json;
 }

@@ -12,6 +12,7 @@
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/future_covariates.h"
 #include "modewise/data/forecasting/tables/table_time.h"
+#include "modewise/io/arrays/name_lines.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/tables/time_zone.h"
 #include "modewise/tasks/forecasting/empty_lookbacks.h"
@@ -174,13 +175,10 @@ std::string to_csv(const Forecast& forecast, CsvReader reader) {
 std::string to_npz(const Forecast& forecast) {
   const auto series = std::ssize(forecast.names), steps = forecast.steps(),
              levels = std::ssize(forecast.levels);
-  std::string names;
-  for (const std::string& name : forecast.names) names += name_line(name);
-  const std::span name_bytes(reinterpret_cast<const uint8_t*>(names.data()), names.size());
   std::map<std::string, io::Array> arrays = {
       {"times", io::make_array({steps}, std::span<const int64_t>(forecast.seconds))},
       {"forecast", io::make_array({series, steps}, std::span<const double>(forecast.values))},
-      {"names", io::make_array({std::ssize(names)}, name_bytes)}};
+      {"names", io::name_lines(forecast.names)}};
   if (levels > 0) {
     arrays["levels"] = io::make_array({levels}, std::span<const double>(forecast.levels));
     arrays["quantiles"] =

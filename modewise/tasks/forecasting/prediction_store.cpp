@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "modewise/core/error.h"
+#include "modewise/io/arrays/name_lines.h"
 #include "modewise/io/arrays/npz.h"
-#include "modewise/tasks/forecasting/forecast_csv.h"
 
 namespace modewise::tasks {
 
@@ -51,14 +51,11 @@ void PredictionStore::add(const ForecastBlock& block, std::span<const float> qua
 void PredictionStore::write(const std::filesystem::path& path) const {
   const auto n = std::ssize(first_rows_), series = std::ssize(mean_);
   std::vector<int64_t> times;
-  std::string names;
+  std::vector<std::string> names;
   for (const int64_t row : first_rows_)
     for (int64_t i = 0; i < lookback_ + horizon_; ++i) times.push_back(data_.series.time.at(row + i));
-  for (int64_t s = 0; s < series; ++s) names += name_line(data_.series.series_name(s));
+  for (int64_t s = 0; s < series; ++s) names.push_back(data_.series.series_name(s));
   const uint8_t dated = data_.series.time.dated ? 1 : 0;
-  const auto bytes = [](const std::string& text) {
-    return std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size());
-  };
   std::map<std::string, io::Array> arrays = {
       {"past", io::make_array({n, series, lookback_}, std::span<const float>(past_))},
       {"truth", io::make_array({n, series, horizon_}, std::span<const float>(truth_))},
@@ -66,7 +63,7 @@ void PredictionStore::write(const std::filesystem::path& path) const {
       {"first_row", io::make_array({n}, std::span<const int64_t>(first_rows_))},
       {"times", io::make_array({n, lookback_ + horizon_}, std::span<const int64_t>(times))},
       {"dated", io::make_array({1}, std::span(&dated, 1))},
-      {"names", io::make_array({std::ssize(names)}, bytes(names))}};
+      {"names", io::name_lines(names)}};
   if (!levels_.empty()) {
     arrays["levels"] = io::make_array({std::ssize(levels_)}, std::span<const double>(levels_));
     arrays["quantiles"] =

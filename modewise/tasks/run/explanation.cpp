@@ -217,7 +217,7 @@ void write_explanation(const Explanation& e, const std::filesystem::path& folder
   write_file_atomically(folder / "explain.json", explanation_json(e).dump(1, ' ', false, lenient) + "\n");
   std::map<std::string, io::Array> arrays;
   const auto keep = [&](const std::string& name, const at::Tensor& maps) {
-    arrays[name + "_mean"] = array_of(maps.mean(0));
+    if (e.sample_labels.empty()) arrays[name + "_mean"] = array_of(maps.mean(0));
     if (!e.sample_names.empty()) arrays[name] = array_of(maps.narrow(0, 0, std::ssize(e.sample_names)));
   };
   for (size_t layer = 0; layer < e.attention.maps.size(); ++layer)
@@ -230,6 +230,11 @@ void write_explanation(const Explanation& e, const std::filesystem::path& folder
   for (const Influence& one : e.influences)
     arrays["influence_" + plain_name(one.mode)] =
         io::make_array({std::ssize(one.effect)}, std::span<const double>(one.effect));
+  if (!e.sample_labels.empty()) {
+    std::vector<int64_t> lengths;
+    for (const auto& tokens : e.sample_labels) lengths.push_back(std::ssize(tokens));
+    arrays["lengths"] = io::make_array({std::ssize(lengths)}, std::span<const int64_t>(lengths));
+  }
   io::write_npz((folder / "explain.npz").string(), arrays);
   report::HtmlPage page(e.title, e.subtitle);
   for (const auto& [name, value] : e.facts) page.add_fact(name, value);

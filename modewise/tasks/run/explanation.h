@@ -64,7 +64,8 @@ nlohmann::ordered_json explanation_json(const Explanation& explanation);
 /// File names of an explanation.
 inline constexpr const char* kExplanationFiles[] = {"explain.html", "explain.json", "explain.npz"};
 /// Writes explain.html, explain.json and explain.npz to `folder`. Arrays: layerL_NAME_mean [heads, N_i, N_i],
-/// layerL_NAME [samples, heads, N_i, N_i], layerL_full_mean, layerL_full, influence_NAME.
+/// layerL_NAME [samples, heads, N_i, N_i], layerL_full_mean, layerL_full, influence_NAME; of texts no means,
+/// and `lengths` [samples] in tokens, after which their matrices are 0.
 void write_explanation(const Explanation& explanation, const std::filesystem::path& folder);
 
 }  // namespace modewise::tasks
