@@ -214,7 +214,7 @@ void decompose_matrix(const Program& program, const DecomposeOptions& options, c
 void add_decompose(Program& program) {
   const auto [app, options] = program.add_command<DecomposeOptions>(
       program.app(), "decompose",
-      "Decomposes full attention matrices, of a file or of a language or series model, into Kronecker "
+      "Decomposes full attention matrices, of a file or of a language, text or series model, into Kronecker "
       "products: error by rank, spectra, comparison with Tucker and tensor trains.",
       "modewise decompose stories260K.bin --data tinystories.txt --layer 2 --head 1 --modes 8,8,8",
       decompose);

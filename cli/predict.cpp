@@ -19,8 +19,10 @@ void add_predict(Program& program) {
       "classes of samples; or class maps of images.",
       "modewise predict runs/ETTh1-hot --out forecast.csv", predict);
   command->add_option("run,--run", options.run, "run folder")->required();
-  command->add_option("--data", options.data,
-                      "new data: a table that the forecast continues, samples, an image, or a folder");
+  command->add_option(
+      "--data", options.data,
+      "new data: a table that the forecast continues, samples, an image, or a folder; - for texts, one per "
+      "line of standard input");
   command->add_option("--future", options.future,
                       "forecasts: file with the future covariates (data.future_covariates)");
   command->add_option("--out", options.out,

@@ -125,6 +125,17 @@ void refuse_idle_options(const TrainOptions& options, bool searches) {
           "--resume continues its run; --overwrite is for new runs");
 }
 
+/// The command that uses the run of a training's result; "": none.
+std::string next_command(const tasks::TaskSpec& kind, const nlohmann::ordered_json& result) {
+  const auto run = result.at("run").get<std::string>();
+  if (const auto model = result.find("pretrained_model"); model != result.end())
+    return model->is_null() ? ""
+                            : fmt::format("modewise train {} --data DATA --from {}", kind.command,
+                                          command_word(run + "/" + model->get<std::string>()));
+  return fmt::format("{} {}{}", kind.predict_with.empty() ? "modewise predict" : kind.predict_with,
+                     command_word(run), result.value("needs_future", false) ? " --future FILE" : "");
+}
+
 void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptions& options) {
   install_stop_handlers();
   finish_without_reader();
@@ -153,11 +164,9 @@ void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptio
   }
   const tasks::Result result = tasks::run_training(kind, request);
   program.print(result);
-  if (result.json.contains("run")) {
-    const char* future = result.json.value("needs_future", false) ? " --future FILE" : "";
-    spdlog::info("next: {} {}{}", kind.predict_with.empty() ? "modewise predict" : kind.predict_with,
-                 command_word(result.json["run"].get<std::string>()), future);
-  }
+  if (result.json.contains("run"))
+    if (const std::string next = next_command(kind, result.json); !next.empty())
+      spdlog::info("next: {}", next);
 }
 
 void add_run_options(CLI::App& command, TrainOptions& options) {

@@ -81,8 +81,9 @@ std::vector<std::vector<int64_t>> spaces_of(int64_t tokens, const std::vector<in
   if (modes.size() > 1) all.push_back(modes);
   all.insert(all.end(), more.begin(), more.end());
   for (const std::vector<int64_t>& space : all) {
-    require(std::accumulate(space.begin(), space.end(), int64_t{1}, std::multiplies<>()) == tokens &&
-                space.size() > 1,
+    require(space.size() > 1, ErrorKind::usage, "a space has two sizes or more, got {}",
+            fmt::join(space, ", "));
+    require(std::accumulate(space.begin(), space.end(), int64_t{1}, std::multiplies<>()) == tokens,
             ErrorKind::usage, "the sizes {} do not multiply to {} rows", space_name(space), tokens);
     if (std::find(out.begin(), out.end(), space) == out.end()) out.push_back(space);
   }

@@ -287,10 +287,13 @@ void split_by_class(LabelledSamples& set, const std::vector<double>& ratios, int
           .push_back(members[static_cast<size_t>(order[static_cast<size_t>(i)])]);
   }
   for (auto* list : {&set.train, &set.validation, &set.test}) std::sort(list->begin(), list->end());
-  set.split_rule = fmt::format("{} {} in {} classes are split by data.split_ratios = [{}] of each class",
-                               set.labels.size(), set.many, set.classes.size(), fmt::join(ratios, ", "));
-  set.drawn = fmt::format("split by class with seed {}: {} training, {} validation, {} test", seed,
-                          set.train.size(), set.validation.size(), set.test.size());
+  const bool classes = !set.classes.empty();
+  set.split_rule = fmt::format("{} {}{} are split by data.split_ratios = [{}]{}", set.labels.size(), set.many,
+                               classes ? fmt::format(" in {} classes", set.classes.size()) : "",
+                               fmt::join(ratios, ", "), classes ? " of each class" : "");
+  set.drawn =
+      fmt::format("split{} with seed {}: {} training, {} validation, {} test", classes ? " by class" : "",
+                  seed, set.train.size(), set.validation.size(), set.test.size());
   set.notes.push_back(set.drawn);
 }
 
@@ -326,10 +329,11 @@ void take_validation(LabelledSamples& set, double share, int64_t seed) {
   const size_t all = part_training(set, seed, [&](int64_t /*label*/, int64_t members) {
     return std::llround(share * static_cast<double>(members));
   });
-  set.validation_rule = fmt::format("data.validation_share = {} takes none of any class of {} training {}",
-                                    share, all, set.many);
-  set.notes.push_back(fmt::format("{} of {} training {} moved to validation, by class with seed {}",
-                                  set.validation.size(), all, set.many, seed));
+  const bool classes = !set.classes.empty();
+  set.validation_rule = fmt::format("data.validation_share = {} takes none {}of {} training {}", share,
+                                    classes ? "of any class " : "", all, set.many);
+  set.notes.push_back(fmt::format("{} of {} training {} moved to validation, {}with seed {}",
+                                  set.validation.size(), all, set.many, classes ? "by class " : "", seed));
 }
 
 void deal_validation(LabelledSamples& set, int64_t seed) {

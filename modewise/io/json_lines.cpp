@@ -11,6 +11,10 @@ namespace modewise::io {
 
 void for_each_json_line(std::string_view text, const std::string& source,
                         const std::function<void(const nlohmann::json& object, int64_t line)>& each) {
+  require(!text.starts_with('['), ErrorKind::data,
+          "{}: expected JSON lines, got a JSON list; write its records one per line, in Python for row in "
+          "json.load(open(file)): print(json.dumps(row))",
+          source);
   if (!text.starts_with('{')) refuse_other_kind(std::as_bytes(std::span(text)), source, "lines of JSON");
   int64_t number = 0;
   for (size_t begin = 0; begin < text.size();) {

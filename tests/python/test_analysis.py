@@ -99,6 +99,7 @@ def test_bad_matrices(tmp_path):
     for option, value in [("--layer", 1), ("--head", 1), ("--samples", 1), ("--sample", 1), ("--data", "x"), ("--tokenizer", "x")]:
         fails(2, "are for runs and models", "a.npy is a file of matrices", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4", option, value])
     fails(2, "--space", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4", "--space", "3y4"])
+    fails(2, "a space has two sizes or more, got 12", arguments=["decompose", tmp_path / "a.npy", "--modes", "3,4", "--space", "12"])
 
 
 # cost

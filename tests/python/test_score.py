@@ -58,6 +58,15 @@ def test_the_captions_of_coco(tmp_path):
         assert sum(float(row[key]) for row in rows) / 5000 == pytest.approx(scores[key], abs=1e-12)
 
 
+def test_references_need_no_file_names(tmp_path):
+    results = write_results(tmp_path / "results.json", [(1, "a dog")])
+    named = write_references(tmp_path / "named.json", [(1, "a dog")])
+    document = json.loads(named.read_text())
+    document["images"] = [{"id": image["id"]} for image in document["images"]]
+    (tmp_path / "unnamed.json").write_text(json.dumps(document))
+    assert ok("score", results, tmp_path / "unnamed.json", "--json").stdout == ok("score", results, named, "--json").stdout
+
+
 def test_a_table(tmp_path, references):
     results = write_results(tmp_path / "results.json", [(9, "a cat sleeps on a mat"), (7, "the dog!")])
     result = ok("score", results, references)

@@ -498,3 +498,76 @@ def test_a_warm_up_that_the_training_does_not_end_is_a_warning(folder, tmp_path)
     warning = "the warm-up of {} steps is longer than the training of 8: the learning rate reaches only {} % of 0.01; reduce"
     assert warning.format(32, 25) in ok(*run, "--out", tmp_path / "a", "--set", "train.schedule.warmup_steps=32").stderr
     assert "the warm-up of" not in ok(*run, "--out", tmp_path / "b", "--set", "train.schedule.warmup_steps=8").stderr
+
+
+def test_the_next_command_of_a_masked_language_model_starts_from_it(folder, tmp_path):
+    train = ["train", "text", "--objective", "masked_lm", "--data", folder / "story.txt", *TINY, "--set", "train.max_steps=1",
+             "--set", "output.report=false"]
+    trained = ok(*train, "--out", tmp_path / "run")
+    command = f"modewise train text --data DATA --from {tmp_path}/run/model"
+    assert f"next: {command}" in trained.stderr
+    assert command in fails(2, arguments=["predict", tmp_path / "run"])
+    assert "next:" not in ok(*train, "--out", tmp_path / "kept", "--set", "output.export_model=false").stderr
+
+
+def test_data_show_of_documents_needs_no_tokenizer(folder):
+    shown = ok("data", "show", folder / "story.txt", "--task", "text", "--set", "text.objective=masked_lm").stdout
+    assert "training tokens in 24 documents" in shown and "(tokenizer bytes)" in shown
+
+
+def test_other_documents_are_evaluated_without_a_split(encoder, folder):
+    one = folder / "one.txt"
+    one.write_text(" ".join(WORDS * 20))
+    evaluated = ok("evaluate", encoder, "--data", one)
+    assert "cut into consecutive" not in evaluated.stderr and "│ all" in evaluated.stdout or "all " in evaluated.stdout
+
+
+def test_numbers_are_split_without_classes(tmp_path):
+    (tmp_path / "own.csv").write_text("text,label\n" + "".join(f"a {'b ' * (i % 5)}text,{i % 5}.5\n" for i in range(40)))
+    shown = ok("data", "show", tmp_path / "own.csv", "--task", "text", "--set", "text.objective=regression")
+    assert "class" not in shown.stdout + shown.stderr
+    trained = ok("train", "text", "--objective", "regression", "--data", tmp_path / "own.csv", "--out", tmp_path / "run", *QUICK,
+                 "--set", "train.max_steps=1")
+    assert "split with seed 1: 32 training, 4 validation, 4 test" in trained.stderr
+
+
+@pytest.mark.parametrize("objective", ["classification", "regression"])
+def test_a_folder_without_a_test_file_names_what_to_do(tmp_path, objective):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "train.csv").write_text("text,label\n" + "".join(f"text {i},{i % 2}\n" for i in range(40)))
+    train = ["train", "text", "--objective", objective, "--data", tmp_path / "own", "--out", tmp_path / "run", *QUICK, "--set", "train.max_steps=1"]
+    fails(65, "own: there are no test texts: there is no test.jsonl", "data.test names a test file, --no-test trains without", arguments=train)
+    ok(*train, "--no-test")
+
+
+def test_data_show_of_a_glue_file(folder):
+    shown = json.loads(ok("data", "show", folder / "SST-2" / "dev.tsv", "--json").stdout)
+    assert shown["layout"] == "sst2" and shown["texts"] == 40
+    rte = folder / "RTE"
+    rte.mkdir()
+    (rte / "train.tsv").write_text("index\tsentence1\tsentence2\tlabel\n" + "".join(f"{i}\ta {i}\tb\t{('not_', '')[i % 2]}entailment\n" for i in range(40)))
+    shown = json.loads(ok("data", "show", rte / "train.tsv", "--json").stdout)
+    assert shown["layout"] == "rte" and shown["pairs"] is True
+
+
+@pytest.mark.parametrize("ending", ["json", "ndjson"])
+def test_json_lines_of_other_endings(ending, run, tmp_path):
+    lines = "".join(json.dumps({"text": f"a {('bad', 'good')[i % 2]} tree {i}", "label": i % 2}) + "\n" for i in range(40))
+    file = tmp_path / f"own.{ending}"
+    file.write_text(lines)
+    (tmp_path / "own.jsonl").write_text(lines)
+    shown = json.loads(ok("data", "show", file, "--json").stdout)
+    assert shown["texts"] == 40 and shown["classes"] == ["0", "1"]
+    predicted = [ok("predict", run, "--data", path).stdout for path in (file, tmp_path / "own.jsonl")]
+    assert predicted[0] == predicted[1] and predicted[0].count("\n") == 41
+    file.write_text(json.dumps([json.loads(line) for line in lines.splitlines()], indent=1))
+    fails(65, f"own.{ending}: expected JSON lines, got a JSON list; write its records one per line", arguments=["predict", run, "--data", file])
+
+
+def test_texts_of_standard_input_are_predicted(run, tmp_path):
+    (tmp_path / "new.txt").write_text("a good tree\n\nbad bird house\n")
+    command = [PROGRAM, "predict", run, "--data", "-"]
+    piped = subprocess.run(command, input=(tmp_path / "new.txt").read_text(), capture_output=True, text=True)
+    assert piped.returncode == 0 and piped.stdout == ok("predict", run, "--data", tmp_path / "new.txt").stdout
+    nothing = subprocess.run(command, input="", capture_output=True, text=True)
+    assert nothing.returncode == 65 and "standard input" in nothing.stderr

@@ -150,6 +150,7 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, Cap
   std::vector<int64_t> added;
   for (size_t number = 0; number < read.images.size(); ++number) {
     CaptionedImage image = captioned(read, number, wordless);
+    require(!image.file.empty(), ErrorKind::data, "{}: image {} has no \"file_name\"", path, image.id);
     require(folder.path().empty() || config.allow_outside || stays_inside(image.file), ErrorKind::data,
             "{}: image {} has the file_name {}, which leads out of the folder {}; data.allow_outside = true "
             "(--allow-outside) allows it",

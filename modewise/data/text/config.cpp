@@ -12,11 +12,11 @@
 namespace modewise::data {
 
 void TextDataConfig::fields(Fields& f) {
-  f.add(
-      "path", path,
-      "a folder of GLUE (CoLA, SST-2, …); a folder with train, validation and test as .jsonl, .csv or .tsv; "
-      "one such file; for masked_lm a text file, a folder of texts or a .jsonl",
-      {.is_path = always});
+  f.add("path", path,
+        "a folder of GLUE (CoLA, SST-2, …); a folder with train, validation and test as .csv, .tsv or JSON "
+        "lines (.jsonl, .ndjson, .json); one such file; for masked_lm a text file, a folder of texts or a "
+        ".jsonl",
+        {.is_path = always});
   f.add("validation", validation,
         "validation file; empty: that of the folder, or a split of the training file", {.is_path = always});
   f.add("test", test, "test file; empty: that of the folder, or a split of a single file",

@@ -10,6 +10,7 @@
 #include "modewise/core/parse_json.h"
 #include "modewise/core/utf8.h"
 #include "modewise/data/text/config.h"
+#include "modewise/data/text/text_rows.h"
 #include "modewise/io/mapped_file.h"
 #include "modewise/io/number_text.h"
 #include "modewise/io/tables/column_names.h"
@@ -60,11 +61,15 @@ bool is_usual(const std::string& name) {
          io::names_an_index(name);
 }
 
-/// Column names of a table's header or of the first object of a .jsonl; empty if they cannot be read.
+bool is_table(const std::string& ending) {
+  return ending == ".csv" || ending == ".tsv";
+}
+
+/// Column names of a table's header or of the first object of JSON lines; empty if they cannot be read.
 std::vector<std::string> first_names(std::string_view line, const std::string& ending) {
   std::vector<std::string> names;
   try {
-    if (ending == ".jsonl") {
+    if (!is_table(ending)) {
       const auto object = parse_json<nlohmann::json>(line, "");
       if (object.is_object())
         for (const auto& [name, unused] : object.items()) names.push_back(name);
@@ -86,11 +91,13 @@ std::vector<std::string> first_names(std::string_view line, const std::string& e
 
 bool holds_labelled_texts(const fs::path& path) {
   if (fs::is_directory(path)) {
-    return std::ranges::any_of(std::initializer_list<const char*>{"train.jsonl", "train.csv", "train.tsv"},
-                               [&](const char* name) { return holds_labelled_texts(path / name); });
+    return std::ranges::any_of(own_endings(), [&](const std::string& ending) {
+      return holds_labelled_texts(path / ("train" + ending));
+    });
   }
   const std::string ending = lower_extension(path);
-  if (!fs::is_regular_file(path) || (ending != ".jsonl" && ending != ".csv" && ending != ".tsv"))
+  if (!fs::is_regular_file(path) || ending == ".txt" ||
+      std::ranges::find(own_endings(), ending) == own_endings().end())
     return false;
   const io::MappedFile file(path);
   const std::string_view text = beginning(file);

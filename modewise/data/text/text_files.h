@@ -7,8 +7,9 @@
 
 namespace modewise::data {
 
-/// Whether `path` is a .jsonl, .csv or .tsv file with text and label columns, or with no other columns than
-/// usual ones of texts and labels (review and sentiment, say); or a folder with such a training file.
+/// Whether `path` is a file of JSON lines, a .csv or a .tsv with text and label columns, or with no other
+/// columns than usual ones of texts and labels (review and sentiment, say); or a folder with such a training
+/// file.
 bool holds_labelled_texts(const std::filesystem::path& path);
 
 /// Columns that usually hold texts and labels; "": none.

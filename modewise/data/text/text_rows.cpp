@@ -8,7 +8,9 @@
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
+#include "modewise/core/file.h"
 #include "modewise/core/nearest_name.h"
+#include "modewise/core/standard_streams.h"
 #include "modewise/data/text/text_files.h"
 #include "modewise/io/json_lines.h"
 #include "modewise/io/mapped_file.h"
@@ -132,13 +134,14 @@ TextRows read_own_table(const std::string& path, const TextDataConfig& config, b
   return rows_of(std::move(table), path, pairs, labelled);
 }
 
-/// Reads one text per line.
-TextRows read_lines(const std::string& path, bool allow_broken) {
+/// Parses one text per line.
+TextRows text_lines(std::span<const std::byte> bytes, const std::string& source, bool allow_broken) {
   io::TextTableOptions options = table_options(allow_broken);
   options.delimiter = '\0';  // never occurs in text
   options.header = false;
   const auto all = [](const std::vector<std::string>&) { return std::vector<size_t>{0}; };
-  return without_empty(rows_of(io::read_text_table(path, options, all), path, false, false), allow_broken);
+  return without_empty(rows_of(io::parse_text_table(bytes, source, options, all), source, false, false),
+                       allow_broken);
 }
 
 /// A label as text; numbers and booleans as in JSON.
@@ -249,16 +252,21 @@ TextRows read_glue_rows(const std::string& path, const GlueLayout& layout, bool 
 }
 
 const std::vector<std::string>& own_endings() {
-  static const std::vector<std::string> all = {".jsonl", ".csv", ".tsv", ".txt"};
+  static const std::vector<std::string> all = {".jsonl", ".csv", ".tsv", ".txt", ".ndjson", ".json"};
   return all;
 }
 
+bool is_text_lines(const std::string& path) {
+  return path == "-" || lower_extension(path) == ".txt";
+}
+
 TextRows read_own_rows(const std::string& path, const TextDataConfig& config) {
+  if (path == "-") return text_lines(as_bytes(read_standard_input()), "standard input", config.allow_broken);
   const std::string ending = lower_extension(path);
   require(std::find(own_endings().begin(), own_endings().end(), ending) != own_endings().end(),
           ErrorKind::data, "{}: expected a text file: {}", path, fmt::join(own_endings(), ", "));
-  if (ending == ".txt") return read_lines(path, config.allow_broken);
-  if (ending != ".jsonl")
+  if (ending == ".txt") return text_lines(io::MappedFile(path).bytes(), path, config.allow_broken);
+  if (ending == ".csv" || ending == ".tsv")
     return without_empty(read_own_table(path, config, ending == ".tsv"), config.allow_broken);
   const io::MappedFile file(path);
   JsonRows rows(path, config, file.bytes().size());

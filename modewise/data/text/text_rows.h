@@ -32,9 +32,12 @@ struct TextRows {
 /// Reads a GLUE file; `test`: with a header and perhaps without labels. Data errors name file, line and rule.
 TextRows read_glue_rows(const std::string& path, const GlueLayout& layout, bool test, bool allow_broken);
 
-/// Reads a .jsonl, .csv or .tsv file with the columns of `config`, or a .txt file with one text per line.
-/// Without the label column there are no labels.
+/// Reads JSON lines (.jsonl, .ndjson or .json) or a .csv or .tsv file with the columns of `config`, or a .txt
+/// file with one text per line; "-": such lines on standard input. Without the label column there are no
+/// labels.
 TextRows read_own_rows(const std::string& path, const TextDataConfig& config);
+/// Whether read_own_rows reads one text per line of `path`.
+bool is_text_lines(const std::string& path);
 /// Extensions of such files, with the dot.
 const std::vector<std::string>& own_endings();
 

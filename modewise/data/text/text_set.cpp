@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "modewise/core/counted.h"
-#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
@@ -57,8 +56,7 @@ const GlueLayout* layout_of(const TextDataConfig& config) {
   if (config.glue != "auto") return &glue_layout(config.glue);
   const fs::path path = fs::absolute(config.path).lexically_normal();
   const bool folder = fs::is_directory(path);
-  if (folder ? !fs::exists(path / "train.tsv") : path.extension() == ".jsonl" || path.extension() == ".csv")
-    return nullptr;
+  if (folder ? !fs::exists(path / "train.tsv") : path.extension() != ".tsv") return nullptr;
   return glue_layout_of(folder ? path : path.parent_path());
 }
 
@@ -141,7 +139,7 @@ class TextSetBuilder {
     for (const std::string& name : set_.classes) stripped.emplace_back(io::strip_spaces(name));
     stripped_classes_ = NameIndex(stripped);
     std::vector<int64_t> samples;
-    const bool table = lower_extension(file) != ".txt";  // of others, empty lines are skipped
+    const bool table = !is_text_lines(path);  // of others, empty lines are skipped
     const bool lines = !table || rows.left_out.count > 0;
     if (!table && rows.lines.back() > rows.size())
       set_.notes.push_back(fmt::format("{}: {} without a text skipped; texts are numbered by their lines",
@@ -282,6 +280,9 @@ TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
     take_validation(set, config.validation_share, config.split_seed);
   if (with_test && !files.test.empty())
     set.test = files.test == files.validation ? set.validation : builder.add(files.test, Part::test);
+  if (!files.single && files.test.empty())
+    set.split_rule = fmt::format("there is no test{}; data.test names a test file, --no-test trains without",
+                                 fmt::join(own_endings(), ", test"));
   if (with_test && !files.further.empty()) set.further = builder.add(files.further, Part::test);
   hash_texts(set);
   return std::move(set);

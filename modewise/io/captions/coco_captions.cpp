@@ -49,6 +49,8 @@ namespace {
 
 constexpr size_t kMinEntry = 20;  // bytes; {"id":1,"file_name":""} has more
 
+constexpr std::string_view kFileName = "file_name";
+
 std::string_view utf8_text(std::span<const std::byte> bytes, const std::string& source) {
   const std::string_view text =
       without_byte_order_mark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -74,7 +76,7 @@ class CocoParser {
     });
     json_.expect_end();
     CocoCaptions captions;
-    captions.images = list_at(images, "images", "id", "file_name");
+    captions.images = list_at(images, "images", "id", kFileName);
     captions.captions = list_at(annotations, "annotations", "image_id", "caption");
     require_unique(captions.images, "images", "is a duplicate of");
     for (size_t i = 0; i < captions.captions.size(); ++i)
@@ -153,8 +155,10 @@ class CocoParser {
       }
     });
     expect(image.has_value(), "has no \"{}\"", number);
-    expect(found.has_value(), "has no \"{}\"", text);
-    if (found->escaped)
+    expect(found.has_value() || text == kFileName, "has no \"{}\"", text);
+    if (!found)
+      texts.add(*image, "");
+    else if (found->escaped)
       texts.add(*image, json_.decode(*found));
     else
       texts.add(*image, found->raw);

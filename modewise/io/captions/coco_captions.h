@@ -33,7 +33,7 @@ class ImageTexts {
 };
 
 struct CocoCaptions {
-  ImageTexts images;    // file names
+  ImageTexts images;    // file names; "": none
   ImageTexts captions;  // zero or more per image
 };
 

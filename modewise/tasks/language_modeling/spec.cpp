@@ -46,7 +46,8 @@ Result describe_data(const Settings& given) {
 }
 
 bool owns(const std::filesystem::path& data) {
-  return data.extension() == ".jsonl" || data == "recall" || data::holds_prose(data);
+  return data.extension() == ".jsonl" || data.extension() == ".ndjson" || data == "recall" ||
+         data::holds_prose(data);
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ void MaskedRun::load_data(const std::string& path, bool with_test) {
   if (!path.empty()) {
     wanted.path = path;
     wanted.validation = wanted.test = "";
+    wanted.split_ratios = {1, 0, 0};
   }
   const auto load = path.empty() ? data::load_named_splits : data::load_token_set;
   set_ = load(wanted, *reading.tokenizer, reading.tokenizer->file().string(), with_test);
@@ -199,6 +200,11 @@ void MaskedRun::make_model(Purpose purpose) {
   if (purpose == Purpose::train) start_weights(config, *model_);
 }
 
+void MaskedRun::finish(Json& metrics) {
+  ObjectiveRun::finish(metrics);
+  metrics["pretrained_model"] = config.output.export_model ? Json("model") : Json();
+}
+
 void MaskedRun::save(const fs::path& folder) const {
   models::save_text_model(folder, *model_, {.tokenizer = reading.tokenizer});
 }
@@ -244,8 +250,11 @@ void MaskedRun::add_sections(report::HtmlPage& page, const std::string& split) c
 }
 
 Result MaskedRun::predict(const PredictRequest& request) {
-  fail(ErrorKind::usage, "{} is a masked language model: start from it with modewise train text --from {}",
-       request.run, command_word(request.run + "/model"));
+  const bool exported = config.output.export_model;
+  fail(ErrorKind::usage, "{} is a masked language model: {}", request.run,
+       exported ? "start from it with modewise train text --data DATA --from " +
+                      command_word(request.run + "/model")
+                : "train it with output.export_model = true to start others from it");
 }
 
 NamedTexts MaskedRun::shown_texts(const std::string& split, int64_t count) const {

@@ -25,6 +25,8 @@ class MaskedRun final : public ObjectiveRun {
   torch::nn::Module& module() const override { return *model_; }
   nn::ModelCost cost() const override;
   std::unique_ptr<train::ModuleTask> task() override;
+  /// Adds "pretrained_model", the folder in the run for --from, to metrics.json; null: not exported.
+  void finish(nlohmann::ordered_json& metrics) override;
   void save(const std::filesystem::path& folder) const override;
 
   nlohmann::ordered_json score(const std::string& split) const override;

@@ -135,7 +135,7 @@ void TextReading::warn_of_cuts(data::TextSet& set) const {
 
 NamedTexts TextReading::spread(const data::TextSet& set, const std::string& split, int64_t count) const {
   const std::vector<int64_t> samples = set.split(split);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} texts", set.source, split);
+  require(!samples.empty(), ErrorKind::data, "{}: {}", set.source, set.no_samples(split));
   NamedTexts texts;
   for (const int64_t i : spread_samples(std::ssize(samples), count)) {
     const int64_t sample = samples[static_cast<size_t>(i)];

@@ -135,7 +135,7 @@ class RegressionTask final : public train::ModuleTask {
 
 std::vector<int64_t> samples_of(const data::TextSet& set, const std::string& split, bool predicted) {
   std::vector<int64_t> samples = set.split(split);
-  require(!samples.empty(), ErrorKind::data, "{}: there are no {} texts", set.source, split);
+  require(!samples.empty(), ErrorKind::data, "{}: {}", set.source, set.no_samples(split));
   for (const int64_t i : samples)
     require(!predicted || !std::isnan(set.targets[static_cast<size_t>(i)]), ErrorKind::data,
             "{}: {} has no number", set.source, set.called(i));

@@ -41,7 +41,7 @@ ClassDescription TextRun::about() const {
 
 void TextRun::load_training_samples(bool with_test) {
   require(!config.data.path.empty(), ErrorKind::usage,
-          "no texts: give --data FOLDER of GLUE, a folder with train and test, or one .jsonl, .csv or .tsv");
+          "no texts: give --data FOLDER of GLUE, a folder with train and test, or one .csv, .tsv or .jsonl");
   reading = training_reading(config, *this);
   data::TextSet set = data::load_texts(config.data, false, with_test);
   require_parts(set, with_test);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "modewise/core/data_files.h"
 #include "modewise/data/text/glue.h"
 #include "modewise/data/text/text_files.h"
 #include "modewise/tasks/classification/class_tables.h"
@@ -18,6 +20,7 @@
 namespace modewise::tasks {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 std::unique_ptr<Run> create(const Settings& settings) {
@@ -88,15 +91,22 @@ Result describe_data(const Settings& settings) {
         set, std::move(head),
         fmt::format("{}: {} {}", set.source, set.count(), set.pairs() ? "pairs of texts" : "texts"));
   }
+  if (config.tokenizer.empty() && config.model.from.empty()) config.tokenizer = "bytes";
   const std::unique_ptr<ObjectiveRun> run = make_objective_run(std::move(config));
-  if (run->config.is("masked_lm")) run->reading = begin_reading(run->config);
+  const bool masked = run->config.is("masked_lm");
+  if (masked) run->reading = begin_reading(run->config);
   run->load_data("", true);
-  return {run->describe_data(), fmt::format("{}: {}\n", run->config.data.path, run->data_text(true))};
+  return {run->describe_data(),
+          fmt::format("{}: {}{}\n", run->config.data.path, run->data_text(true),
+                      masked ? fmt::format(" (tokenizer {})", run->reading.tokenizer->name()) : "")};
 }
 
-bool owns(const std::filesystem::path& data) {
+/// Labelled texts, a folder of GLUE, or one of its files.
+bool owns(const fs::path& data) {
+  const fs::path path = fs::absolute(data).lexically_normal(), parent = path.parent_path();
+  const bool file = lower_extension(path) == ".tsv" && fs::exists(parent / "train.tsv");
   return data::holds_labelled_texts(data) ||
-         (std::filesystem::is_directory(data) && data::glue_layout_of(data) != nullptr);
+         ((file || fs::is_directory(path)) && data::glue_layout_of(file ? parent : path) != nullptr);
 }
 
 }  // namespace
@@ -110,7 +120,8 @@ const TaskSpec text_spec = {
         "modelling.",
     .example = "modewise train text --data CoLA --from roberta-base",
     .data_help =
-        "GLUE's folder, a folder with train and test, one .jsonl, .csv or .tsv, or documents (data.path)",
+        "GLUE's folder, a folder with train and test, one .csv, .tsv or file of JSON lines, or documents "
+        "(data.path)",
     .model_help = "",
     .options = {{"--from", "model.from", "folder of a pretrained model in Hugging Face format"},
                 {"--tokenizer", "tokenizer", "tokenizer file or folder, for a model from scratch"},

@@ -198,7 +198,8 @@ TEST_F(TextSets, SaysWhatIsWrongInFilesOfOnesOwn) {
   file("{\"text\": \"a\", \"pair\": \"\", \"label\": 1}\n");
   EXPECT_EQ(refused(), path + ":1: the second text of the pair is empty (data.allow_broken skips such rows)");
   config_.path = folder_.write("x.doc", "a");
-  EXPECT_EQ(refused(), folder_.path("x.doc") + ": expected a text file: .jsonl, .csv, .tsv, .txt");
+  EXPECT_EQ(refused(),
+            folder_.path("x.doc") + ": expected a text file: .jsonl, .csv, .tsv, .txt, .ndjson, .json");
   config_.path = folder_.path("none");
   EXPECT_EQ(refused(ErrorKind::no_input), "there is no file or folder " + folder_.path("none"));
 }
