@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from cli_helpers import QUICK, fails, ok, write_csv
+from cli_helpers import QUICK, fails, modewise, ok, write_csv
 from test_no_test import FEW, Language
 from test_panels import made, panel
 from test_segmentation import QUICK as FEW_STEPS
@@ -292,6 +292,23 @@ def test_ambiguous_dates_of_other_data_have_the_order_of_the_training(tmp_path):
           arguments=["predict", tmp_path / "run", "--data", other])  # fmt: skip
     iso = dated(tmp_path / "iso.csv", "2025-06-01", 9, "%Y-%m-%d")
     assert "2025-06-10" in ok("predict", tmp_path / "run", "--data", iso).stdout
+
+
+@pytest.mark.parametrize("first, known", [("2025-01-05", True), ("2025-01-01", False)])
+def test_runs_of_earlier_versions_have_the_order_of_their_first_date(tmp_path, first, known):
+    """Their data.json has no date_order; 01/01/2025 has both orders."""
+    data = dated(tmp_path / "h.csv", first, 120)
+    run = tmp_path / "run"
+    ok("train", "forecast", data, "--model", "repeat", "--lookback", 8, "--horizon", 3, "--out", run, "--set", "output.report=false")
+    described = json.loads((run / "data.json").read_text())
+    del described["date_order"]
+    (run / "data.json").write_text(json.dumps(described))
+    new = dated(tmp_path / "new.csv", "2025-06-01", 9)
+    if known:
+        assert ok("predict", run, "--data", new).stdout.splitlines()[1].startswith("10/06/2025")
+    else:
+        said = modewise("predict", run, "--data", new)
+        assert said.returncode == 65 and "dates are read as month/day/year; day and month are ambiguous in every row" in said.stderr
 
 
 def test_ambiguous_dates_of_a_panel_have_the_order_of_the_training(tmp_path):

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -14,6 +15,7 @@
 #include "modewise/data/forecasting/load_series.h"
 #include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/data/forecasting/tensor_cells.h"
+#include "modewise/io/tables/date_time.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
 
 namespace modewise::tasks {
@@ -39,6 +41,18 @@ std::string hash_of_doubles(const at::Tensor& values) {
     hash.add({static_cast<const std::byte*>(block.const_data_ptr()), block.nbytes()});
   }
   return hash.text();
+}
+
+/// ForecastDataConfig::date_order of dates whose first one is `start`, written as `text`; "": not determined.
+std::string order_of_first_date(int64_t start, const std::string& text) {
+  const std::optional<io::WrittenDate> written = io::read_date_time(text);
+  if (!written || data::date_order_of(written->style).empty()) return "";
+  io::DateStyle day_first = written->style, month_first = written->style;
+  day_first.order = io::DateStyle::day_first;
+  month_first.order = io::DateStyle::month_first;
+  const bool day = io::format_date_time(start, day_first) == text,
+             month = io::format_date_time(start, month_first) == text;
+  return day == month ? "" : data::date_order_of(day ? day_first : month_first);
 }
 
 }  // namespace
@@ -196,6 +210,8 @@ DataSummary data_summary(const nlohmann::json& json, const std::string& source) 
   result.time.start = time.at("start");
   result.time.step = time.at("step");
   result.time.months = time.at("months");
+  if (result.date_order.empty() && result.time.dated)
+    result.date_order = order_of_first_date(result.time.start, time.value("start_text", ""));
   if (time.contains("week"))
     result.time.week = time["week"].get<std::vector<int64_t>>();
   else
