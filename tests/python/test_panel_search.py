@@ -141,6 +141,19 @@ def test_an_interrupted_search_resumes_and_refits(tmp_path):
     assert predictions(run).unique_id.nunique() == len(series)
 
 
+def test_a_panel_whose_seasons_repeat_exactly_is_searched_by_mae(tmp_path):
+    """Its MASE is undefined in every validation window."""
+    rng = np.random.default_rng(7)
+    series = {f"{i}": ("2000-01-01", np.r_[np.tile(np.arange(12.0), 7)[:84 - 2 * H], rng.normal(6, 3, size=2 * H)]) for i in range(6)}
+    run = tmp_path / "auto"
+    said = ok("train", "forecast", panel(tmp_path / "p.csv", series), "--model", "auto", "--budget", "40s", "--out", run, *SEARCH, "--json")
+    assert "candidates are ranked by MAE" in said.stderr
+    board = json.loads(said.stdout)["leaderboard"]
+    errors = [one["/best/val_mae"] for one in board if one["/best/val_mae"] is not None]
+    assert len(errors) > 5 and errors == sorted(errors)
+    assert metrics(run)["best"]["val_mae"] == errors[0] and metrics(run)["best"]["val_mase"] is None
+
+
 def test_refit_uses_the_last_rows(tmp_path):
     table = panel(tmp_path / "p.csv", made(seed=2, count=8))
     train(table, tmp_path / "run", "--model", "ridge", "--set", "data.test_windows=0", "--no-test")

@@ -106,8 +106,14 @@ SearchChoices forecast_choices(const Settings& settings) {
           "no data: give --data FILE, or --set data.simulate=lorenz96");
   const data::PanelChoice choice = data::choose_panel(config.data);
   if (!choice.reason.empty()) spdlog::info("{}", choice.reason);
-  if (choice.panel) return {{"data.panel=yes"}, ValidationFigure{"/best/val_mase", "validation MASE"}};
-  return {{"data.panel=no"}};
+  if (!choice.panel) return {{"data.panel=no"}};
+  if (panel_has_mase(config))
+    return {{"data.panel=yes"}, ValidationFigure{"/best/val_mase", "validation MASE"}};
+  spdlog::info(
+      "{}: no validation window has a MASE, since all seasons repeat exactly before; candidates are ranked "
+      "by MAE",
+      config.data.path);
+  return {{"data.panel=yes"}, ValidationFigure{"/best/val_mae", "validation MAE"}};
 }
 
 std::vector<std::string> forecast_splits(const Settings& settings) {

@@ -16,6 +16,13 @@ constexpr int64_t kLongestSeason = 24, kMaxFittedRows = 2'000'000;
 
 }  // namespace
 
+bool panel_has_mase(const ForecastConfig& given) {
+  ForecastConfig config = given;
+  const data::Panel panel = data::load_panel(config.data);
+  choose_panel_window(config, panel);
+  return has_mase(panel, splits_of(config, panel).validation, season_of(config, panel));
+}
+
 std::vector<Candidate> panel_candidates(const ForecastConfig& given) {
   ForecastConfig config = given;
   const data::Panel panel = data::load_panel(config.data);

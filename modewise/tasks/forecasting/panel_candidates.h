@@ -12,4 +12,7 @@ namespace modewise::tasks {
 /// sizes. For an open lookback some read fewer or more rows. All have the same horizon.
 std::vector<Candidate> panel_candidates(const ForecastConfig& config);
 
+/// Whether a validation window has a MASE to rank candidates by.
+bool panel_has_mase(const ForecastConfig& config);
+
 }  // namespace modewise::tasks

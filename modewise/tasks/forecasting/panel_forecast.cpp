@@ -297,17 +297,30 @@ double PanelForecaster::to_units(double scaled, int64_t series, int64_t variable
   return scaled * scaler.stddev[at] + scaler.mean[at];
 }
 
-metrics::NaiveErrors PanelForecaster::naive_errors(const data::PanelWindow& window, int64_t variable,
-                                                   int64_t season) const {
-  const int64_t width = panel->variables(), begin = panel->offsets[static_cast<size_t>(window.series)];
+metrics::NaiveErrors naive_errors_before(const data::Panel& panel, const data::PanelWindow& window,
+                                         int64_t variable, int64_t season) {
+  const int64_t width = panel.variables(), begin = panel.offsets[static_cast<size_t>(window.series)];
   std::vector<double> history(static_cast<size_t>(window.origin));
   const auto mask = std::make_unique<bool[]>(history.size());
   for (size_t row = 0; row < history.size(); ++row) {
     const int64_t cell = (begin + static_cast<int64_t>(row)) * width + variable;
-    history[row] = panel->values.const_data_ptr<double>()[cell];
-    mask[row] = !panel->observed.defined() || panel->observed.const_data_ptr<bool>()[cell];
+    history[row] = panel.values.const_data_ptr<double>()[cell];
+    mask[row] = !panel.observed.defined() || panel.observed.const_data_ptr<bool>()[cell];
   }
   return metrics::NaiveErrors::of(history, {mask.get(), history.size()}, season);
+}
+
+bool has_mase(const data::Panel& panel, std::span<const data::PanelWindow> windows, int64_t season) {
+  return std::ranges::any_of(windows, [&](const data::PanelWindow& window) {
+    for (int64_t v = 0; v < panel.variables(); ++v)
+      if (naive_errors_before(panel, window, v, season).seasonal > 0) return true;
+    return false;
+  });
+}
+
+metrics::NaiveErrors PanelForecaster::naive_errors(const data::PanelWindow& window, int64_t variable,
+                                                   int64_t season) const {
+  return naive_errors_before(*panel, window, variable, season);
 }
 
 void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const data::PanelWindow> windows,

@@ -66,12 +66,17 @@ struct PanelForecaster {
                   const ForecastBlock& block, std::span<const float> quantiles, int64_t season,
                   const std::function<void(int64_t window, double mase)>& visit = {}) const;
   double to_units(double scaled, int64_t series, int64_t variable) const;
-  /// Errors of naive forecasts within the rows of a series before a window: the scale of MASE.
   metrics::NaiveErrors naive_errors(const data::PanelWindow& window, int64_t variable, int64_t season) const;
 };
 
 /// Rows of a season for the clock of a panel, by model.period or the time step; at least 1.
 int64_t season_of(const ForecastConfig& config, const data::Panel& panel);
+
+/// Errors of naive forecasts within the rows of a series before a window: the scale of MASE.
+metrics::NaiveErrors naive_errors_before(const data::Panel& panel, const data::PanelWindow& window,
+                                         int64_t variable, int64_t season);
+/// Whether a variable in one of the windows has a MASE, that is a scale above 0.
+bool has_mase(const data::Panel& panel, std::span<const data::PanelWindow> windows, int64_t season);
 
 /// Splits of a panel by the config's horizon.
 data::PanelSplits splits_of(const ForecastConfig& config, const data::Panel& panel);

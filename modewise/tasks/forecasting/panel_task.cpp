@@ -40,11 +40,7 @@ class PanelTask final : public WindowTask {
         forecaster_(run.forecaster()),
         training_ends_(run.splits.train_rows),
         weights_(error_weights(forecaster_, training_ends_, season_)),
-        has_mase_(std::ranges::any_of(run.splits.validation, [&](const data::PanelWindow& window) {
-          for (int64_t v = 0; v < run.panel.variables(); ++v)
-            if (forecaster_.naive_errors(window, v, season_).seasonal > 0) return true;
-          return false;
-        })) {}
+        has_mase_(has_mase(run.panel, run.splits.validation, season_)) {}
 
   int64_t training_samples() const override { return std::ssize(run_.splits.train); }
   std::unique_ptr<train::Batch> load(std::span<const int64_t> samples) const override {
