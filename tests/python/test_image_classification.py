@@ -86,7 +86,7 @@ def test_predictions_explanations_and_reports(run, data, tmp_path):
     np.testing.assert_array_equal(predicted["scores"], np.load(run / "predictions.npz")["test_scores"])
     names = predicted["names"].tobytes().decode().splitlines()
     listed = json.loads(ok("predict", run, "--json").stdout)
-    assert names == [image["name"] for image in listed["images"]]
+    assert names == [image["name"] for image in listed["pictures"]]
     assert predicted["classes"].tobytes().decode().splitlines() == listed["classes"]
     ok("explain", run, "--out", tmp_path / "why")
     arrays = np.load(tmp_path / "why" / "explain.npz")
