@@ -254,11 +254,11 @@ def test_a_killed_search_ends_with_the_same_bits(chosen, tmp_path):
 def test_a_search_from_python(tmp_path):
     table, run, again = write_csv(tmp_path / "table.csv", rows=300), tmp_path / "run", tmp_path / "again"
     settings = {"forecast.lookback": 24, "forecast.horizon": 8, "train.epochs": 2}
-    result = tasks.search("forecasting", table, settings, out=run, budget=8, jobs=2, threads=1, seed=3, verbosity=-1)
+    result = tasks.search("forecasting", table, settings, out=run, budget=20, jobs=2, threads=1, seed=3, verbosity=-1)
     assert result["run"] == str(run) and (result["chosen"], result["round"]) == leaderboard(run)[0][:2]
     assert result["test"] == json.loads(ok("evaluate", run, "--json").stdout)
     request = json.loads((run / "auto" / "request.json").read_text())
-    assert [request[name] for name in ("budget_seconds", "jobs", "threads", "seed")] == [8, 2, 1, 3]
+    assert [request[name] for name in ("budget_seconds", "jobs", "threads", "seed")] == [20, 2, 1, 3]
     assert request["settings"] == tasks.assignments(settings)
     fitted = [one for one in request["candidates"] if one["name"] in ("repeat", "ridge")]
     for key in ("steps_setting", "epochs_key", "last_settings"):  # as in searches of earlier versions
@@ -285,7 +285,7 @@ def test_refusals_in_python(tmp_path):
 
 def test_little_time_leaves_the_baselines(tmp_path):
     table = write_csv(tmp_path / "table.csv", rows=300)
-    result = modewise(*search(table, tmp_path / "run", "4s"), "--no-test", "--json")
+    result = modewise(*search(table, tmp_path / "run", "10s"), "--no-test", "--json")
     assert result.returncode == 0, result.stderr
     done = json.loads(result.stdout)
     assert "test" not in done
@@ -335,7 +335,7 @@ def test_the_chosen_classifier_has_room_for_longer_test_samples(tmp_path):
               "--set", "train.epochs=2", "--threads", "1", "--json")  # fmt: skip
     assert sum(map(sum, json.loads(trained.stdout)["test"]["confusion"])) == 21
     assert tomllib.loads((tmp_path / "run" / "config.toml").read_text())["data"]["length"] == 23
-    ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "8s", "--out", tmp_path / "unseen",
+    ok("train", "classify-series", "--data", tmp_path, "--model", "auto", "--budget", "20s", "--out", tmp_path / "unseen",
        "--set", "train.epochs=2", "--threads", "1", "--no-test")  # fmt: skip
     assert tomllib.loads((tmp_path / "unseen" / "config.toml").read_text())["data"]["length"] == 0
     assert "test samples stay unread: any of more than 20 steps will need a larger data.length" in (tmp_path / "unseen" / "log.txt").read_text()

@@ -74,7 +74,7 @@ def test_options_that_contradict_each_other(table, tmp_path):
 def test_auto_with_dates_retrains_with_all_rows(tmp_path):
     """The split by ratios of --refit leaves out the dates."""
     table = write_csv(tmp_path / "d.csv", rows=300)
-    ok("train", "forecast", table, "--model", "auto", "--budget", "8s", "--horizon", 4, "--refit", "--out", tmp_path / "run", "--set", "data.split=dates",
+    ok("train", "forecast", table, "--model", "auto", "--budget", "20s", "--horizon", 4, "--refit", "--out", tmp_path / "run", "--set", "data.split=dates",
        "--set", "data.split_dates=2020-01-09,2020-01-11")  # fmt: skip
     assert np.isfinite([float(line.split(",")[1]) for line in ok("predict", tmp_path / "run").stdout.splitlines()[1:]]).all()
 

@@ -231,7 +231,7 @@ def test_a_search_is_a_forecaster():
 
 @pytest.mark.long
 def test_a_search_has_a_leaderboard():
-    made = modewise.Forecaster("auto", budget="20s", horizon=4, verbosity=-1, settings={"output.report": False}).fit(FRAME)
+    made = modewise.Forecaster("auto", budget="1m", horizon=4, verbosity=-1, settings={"output.report": False}).fit(FRAME)
     board = made.leaderboard()
     assert list(board.columns) == ["model", "stage", "steps", "seconds", "val_mse", "failure"]
     assert board["model"][0] == made.metrics_["chosen"] and board["val_mse"].dropna().is_monotonic_increasing

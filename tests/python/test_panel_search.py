@@ -126,7 +126,7 @@ def test_auto_searches_models_of_a_panel_and_resumes(tmp_path):
 def test_an_interrupted_search_resumes_and_refits(tmp_path):
     series = made(seed=2, count=8)
     run = tmp_path / "auto"
-    command = ["train", "forecast", panel(tmp_path / "p.csv", series), "--model", "auto", "--budget", "6s", "--refit", "--out", run, *SEARCH]
+    command = ["train", "forecast", panel(tmp_path / "p.csv", series), "--model", "auto", "--budget", "20s", "--refit", "--out", run, *SEARCH]
     child = subprocess.Popen([PROGRAM, *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while child.poll() is None and not list((run / "auto" / "baselines" / "runs").glob("*/metrics.json")):
         time.sleep(0.05)
