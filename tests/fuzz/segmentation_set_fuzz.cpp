@@ -9,12 +9,15 @@ using namespace modewise;
 using namespace modewise::data;
 using namespace modewise::io;
 
-// A scene (TIFF or NPY) that is its own mask: classes, splits and scaled windows.
+// A scene (TIFF, NPY or PNG) that is its own mask: classes, splits and scaled windows.
 FUZZ_TARGET(segmentation_set) {
   static const InputFolder folder;
   const std::string_view scene = input_text(data, size);
   SegmentationDataConfig config;
-  config.path = folder.write(scene.starts_with("\x93NUMPY") ? "scene.npy" : "scene.tif", scene);
+  const char* name = scene.starts_with("\x93NUMPY") ? "scene.npy"
+                     : scene.starts_with("\x89PNG") ? "scene.png"
+                                                    : "scene.tif";
+  config.path = folder.write(name, scene);
   config.masks = config.path;
   config.window = 4;
   config.guard = 0;
