@@ -3,6 +3,7 @@ transformers; the models are random and the tokenizers made here."""
 
 import io
 import json
+import os
 import pathlib
 import shutil
 
@@ -10,6 +11,7 @@ import pytest
 
 import modewise
 from cli_helpers import fails, ok
+from programs import ROOT
 from test_generate import small_folder
 
 torch = pytest.importorskip("torch")
@@ -263,13 +265,13 @@ def test_a_config_is_read_without_the_weights(tmp_path):
     assert ok("config", "show", "language", "--set", f"init={folder}").stdout == shown
 
 
-def test_the_shared_cases(tmp_path):
-    import os
+CASES = pathlib.Path(os.environ.get("MODEWISE_CASES", ROOT.parent / "shared" / "cases"))
 
-    cases = pathlib.Path(os.environ.get("MODEWISE_CASES", "../shared/cases"))
-    folder = cases / "36-begin-token"
-    if not folder.exists():
-        pytest.skip(f"{folder} is not there")
+
+def test_the_shared_cases(tmp_path):
+    folder = CASES / "36-begin-token"
+    if not CASES.is_dir():
+        pytest.skip("the folder of cases is missing (MODEWISE_CASES)")
     for name in ("smol", "phi", "llama3"):
         assert generated(folder / name, tokens=8)["ids"] == theirs(folder / name, tokens=8)[1]
 

@@ -31,8 +31,8 @@ at::Tensor BatchNorm::forward(const at::Tensor& given, const std::optional<at::T
     require(
         x.numel() > x.size(-1), ErrorKind::config,
         "BatchNorm: expected more than 1 value per channel in training, got [{}]: the variance of one value "
-        "is 0; increase train.batch_size or reduce train.shards, or drop a last batch of one sample with "
-        "train.drop_last = true",
+        "is 0; choose larger batches (train.batch_size, or --batch of modewise cost) or fewer train.shards, "
+        "or drop a last batch of one sample with train.drop_last = true",
         fmt::join(x.sizes(), ", "));
     auto [out, mean, var] = ops::batch_norm(x, weight_, bias_, eps_);
     const auto rows = static_cast<double>(x.numel() / x.size(-1));
