@@ -66,8 +66,9 @@ TEST(SceneFiles, FollowTheirFolders) {
   EXPECT_THAT(names,
               testing::ElementsAre("test/d.npy 2", "train/a.npy 0", "val/b.npy 1", "validation/c.npy 1"));
   tiles.config.image_suffix = "x";
-  EXPECT_EQ(tiles.refused(ErrorKind::data),
-            tiles.config.path + ": no images in this folder (.tif, .tiff, .npy, .png or .jpg, with the suffix x)");
+  EXPECT_EQ(
+      tiles.refused(ErrorKind::data),
+      tiles.config.path + ": no images in this folder (.tif, .tiff, .npy, .png or .jpg, with the suffix x)");
   tiles.config.image_suffix = "";
   tiles.folder.write("images/more/e.npy", "x");
   const SceneFiles others = tiles.files();
@@ -77,9 +78,10 @@ TEST(SceneFiles, FollowTheirFolders) {
                                                  ": more is left out; the splits are the folders train, val "
                                                  "and test"));
   tiles.config.split = "random";
-  EXPECT_EQ(tiles.refused(ErrorKind::data),
-            tiles.folder.path("images/more/e.npy") + ": no mask: expected " + tiles.config.masks +
-                "/more/e (.tif, .tiff, .npy or .png); set data.image_suffix and data.mask_suffix for other names");
+  EXPECT_EQ(
+      tiles.refused(ErrorKind::data),
+      tiles.folder.path("images/more/e.npy") + ": no mask: expected " + tiles.config.masks +
+          "/more/e (.tif, .tiff, .npy or .png); set data.image_suffix and data.mask_suffix for other names");
   tiles.folder.write("masks/more/e.tif", "x");
   tiles.folder.write("images/notes.txt", "x");
   EXPECT_EQ(tiles.files().rule, "random tiles, seed 0");
