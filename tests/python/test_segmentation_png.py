@@ -1,5 +1,7 @@
 """PNG and JPEG images and PNG masks of segmentation: what is read equals what Pillow and GDAL read. Drives $MODEWISE_BUILD/bin/modewise."""
 import json
+import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -163,6 +165,11 @@ def test_what_is_no_mask_is_refused(tmp_path):
     Image.fromarray(labels * 40).save(tmp_path / "mask.jpg")
     Image.new("L", (9000, 9000)).save(tmp_path / "large.png")
     Image.new("L", (9000, 9000)).save(tmp_path / "large.jpg", quality=1)
+    for width, height in ((2**31 - 1, 2**31 - 1), (1518500250, 1518500250)):  # the second: just above 2**64 bytes, at 8 a pixel
+        header = struct.pack(">IIBBBBB", width, height, 16, 6, 0, 0, 0)
+        crc = struct.pack(">I", zlib.crc32(b"IHDR" + header))
+        (tmp_path / "huge.png").write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + header + crc + bytes(4) + b"IDAT" + bytes(4))
+        fails(65, f"huge.png: a PNG of {height} x {width} pixels", arguments=["data", "show", tmp_path / "huge.png", "--task", "segment"])
     (tmp_path / "cut.png").write_bytes((tmp_path / "colours.png").read_bytes()[:900])
 
     def refused(mask, *words):

@@ -224,8 +224,7 @@ class DecodedRaster final : public Raster {
                                    is_mask ? io::PngPalette::indices : io::PngPalette::colors);
     require(!is_mask || !io::is_jpeg(file.bytes()), ErrorKind::data,
             "{}: a JPEG changes the numbers of its pixels, so it cannot be a mask of class ids: give a PNG, "
-            "GeoTIFF or "
-            "NPY mask",
+            "GeoTIFF or NPY mask",
             path);
     io::Image image =
         io::parse_image(file.bytes(), path, {.remedy = "convert it to GeoTIFF, which is read in parts"});

@@ -32,7 +32,7 @@ struct ImageReadOptions {
   bool allow_size = false;
   /// Receives a remark on a damaged file that has all its pixels; nullptr: none wanted.
   std::string* remark = nullptr;
-  /// What the message on a refused image advises.
+  /// Advice in the message on a refused image.
   const char* remedy = "--allow-size reads it anyway";
 };
 

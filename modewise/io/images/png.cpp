@@ -79,11 +79,12 @@ class PngDecoder {
     out.alpha = transparent || (type & PNG_COLOR_MASK_ALPHA) != 0;
     out.number_bytes = png_get_bit_depth(png, info) == 16 ? 2 : 1;
     row_bytes_ = static_cast<uint64_t>(out.width * out.channels * out.number_bytes);
-    const uint64_t needed = static_cast<uint64_t>(out.height) * row_bytes_ + 4 * raw_row_bytes_;
-    require(needed <= decoding_limit(bytes_.size()), ErrorKind::data,
-            "{}: a PNG of {} x {} pixels (height x width) takes {} bytes to decode, more than twice the "
-            "file's {} "
-            "bytes plus 64 MiB: convert it to GeoTIFF, which is read in parts",
+    // In float64: the product may exceed 64 bits.
+    const double needed = static_cast<double>(out.height) * static_cast<double>(row_bytes_) +
+                          4 * static_cast<double>(raw_row_bytes_);
+    require(needed <= static_cast<double>(decoding_limit(bytes_.size())), ErrorKind::data,
+            "{}: a PNG of {} x {} pixels (height x width) takes {:.0f} bytes to decode, more than twice the "
+            "file's {} bytes plus 64 MiB: convert it to GeoTIFF, which is read in parts",
             source_, out.height, out.width, needed, bytes_.size());
     const int passes = begin([&](png_structp) {
       if (colors)

@@ -54,8 +54,8 @@ struct Criterion {
   /// Tie-break: among equal values the lower value of this metric wins; "": the first. Ties do not reset the
   /// patience counter.
   std::string between_equals = {};
-  /// What an undefined (NaN) metric counts as where `between_equals` is finite; not set: it ends the
-  /// training.
+  /// Replaces an undefined (NaN) metric where `between_equals` is finite. Not set: an undefined metric ends
+  /// the training.
   std::optional<double> undefined = {};
 
   /// The value that counts.
