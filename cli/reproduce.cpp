@@ -138,9 +138,16 @@ const tasks::TaskSpec& spec_of(const sweep::SweepPlan& plan) {
   fail(ErrorKind::config, "{}: unknown task {}", plan.name, plan.task);
 }
 
+/// Settings of a run without what is evaluated only after the training, which costs do not count.
+std::vector<std::string> training_settings(const sweep::SweepPlan& plan, const sweep::SweepRun& run) {
+  std::vector<std::string> settings = run.settings;
+  if (plan.task == "language_modeling") settings.push_back("language.lengths=[]");
+  return settings;
+}
+
 /// Parameters and multiply-adds of a run's model; reads its samples.
 nn::ModelCost cost_of(const sweep::SweepPlan& plan, const sweep::SweepRun& run) {
-  tasks::Settings settings{plan.config, run.settings};
+  tasks::Settings settings{plan.config, training_settings(plan, run)};
   settings.training = true;
   const std::unique_ptr<tasks::Run> made = spec_of(plan).create(settings);
   tasks::DataRequest request;
@@ -150,7 +157,7 @@ nn::ModelCost cost_of(const sweep::SweepPlan& plan, const sweep::SweepRun& run) 
   return made->cost();
 }
 
-/// Seconds of a whole run, estimated from its first steps.
+/// Seconds of the training of a whole run, estimated from its first steps.
 struct Estimate {
   double step = 0, steps = 0, evaluation = 0, evaluations = 0;
   double total() const { return step * steps + evaluation * evaluations; }
@@ -189,6 +196,7 @@ std::map<std::string, Estimate> measure(const sweep::SweepPlan& plan, const swee
   few.runs.clear();
   for (const sweep::SweepRun* run : cells_of(plan, options)) {
     few.runs.push_back(*run);
+    few.runs.back().settings = training_settings(plan, *run);
     few.runs.back().settings.push_back(fmt::format("train.max_steps={}", steps));
   }
   sweep::SweepOptions apart = options;

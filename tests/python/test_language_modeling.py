@@ -125,6 +125,20 @@ def test_runs_are_whole_and_evaluate_alike(tmp_path, text):
     assert continued["test"]["loss"] < trained["test"]["loss"] + 0.3
 
 
+@pytest.mark.parametrize(("ratios", "split"), [("0.8,0.1,0.1", "test"), ("0.9,0.1,0", "validation")])
+def test_lengths_of_the_last_split(tmp_path, text, ratios, split):
+    """Text of the test split, or of the validation split if there is no test text; too short a text is an error before the training."""
+    size = len(text.read_bytes())
+    longest = size - round(size * 0.9)
+    command = ["train", "language", "--data", text, "--out", tmp_path / "run", "--json",
+               *settings(["data.split=cut", f"data.split_ratios={ratios}", "train.max_steps=2"])]
+    scores = modewise(*command, "--set", f"language.lengths=16,{longest - 2}")["lengths"]["plain"]
+    assert set(scores) == {"16", str(longest - 2)}
+    refused = cli_helpers.modewise(*command, "--overwrite", "--set", f"language.lengths=16,{longest + 2}")
+    assert refused.returncode == 65 and "step" not in refused.stderr
+    assert f"a length of {longest + 2} needs a document of {longest + 3} tokens, and the longest of the {split} text has" in refused.stderr
+
+
 def test_a_longer_context_is_stretched_or_set(tmp_path, text):
     run = tmp_path / "run"
     small = ["model.width=32", "model.layers=2", "model.heads=2", "model.context=64", "train.max_steps=20", "output.report=false"]

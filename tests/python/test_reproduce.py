@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 
-from cli_helpers import PROGRAM, ROOT, fails, ok, write_csv
+from cli_helpers import PROGRAM, ROOT, fails, modewise, ok, write_csv
 from official_files import write_cifar, write_volumes
 
 PAPERS = ROOT / "experiments" / "papers"
@@ -211,6 +211,18 @@ def test_costs_and_commands(own, tmp_path):
     measured = json.loads(ok("reproduce", "own", "table1", *own, "--measure", 2, "--only", "linear", "--json").stdout)[0]
     assert measured["steps"] == pytest.approx(-(-(280 - 24 - 8 + 1) // 32), abs=1) and measured["seconds"] > 0
     assert not (tmp_path / "out" / "runs").exists()
+
+
+def test_the_cost_of_a_language_model_needs_no_long_text(tmp_path):
+    """The lengths of the table are evaluated after a training, so that a measurement of steps does without."""
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "short.txt").write_text("a rope of sand and a ship of straw\n" * 400)
+    table = ["reproduce", "tensorized", "table3-small", "--data", tmp_path, "--only", "window-64", "--out", tmp_path / "out"]
+    small = [part for key in ("width=16", "layers=1", "heads=2", "context=32") for part in ("--set", f"model.{key}")]
+    measured = json.loads(ok(*table, *small, "--measure", 2, "--json").stdout)
+    assert [one["steps"] for one in measured] == [20 * 25] and measured[0]["seconds_per_step"] > 0
+    whole = modewise(*table, *small, "--seeds", 1)
+    assert whole.returncode != 0 and "a length of 32768 needs a document of 32769 tokens, and the longest of the test text has 1120" in whole.stderr
 
 
 def test_slurm_gets_the_wanted_runs(own, tmp_path):

@@ -78,12 +78,6 @@ void set_text_options(data::DocumentConfig& config, const LanguageEvaluateOption
   config.separator = options.separator;
 }
 
-int64_t longest_document(const data::TokenPart& text) {
-  int64_t longest = 0;
-  for (const data::TokenSpan& document : text.spans) longest = std::max(longest, document.size());
-  return longest;
-}
-
 /// Usage errors for options that need another one.
 void refuse_without_effect(const LanguageEvaluation& asked, const EvaluateRequest& request) {
   const std::vector<std::string>& conventions = asked.measure.conventions;
@@ -206,6 +200,12 @@ models::LanguageModelConfig evaluation_config(const models::LanguageModelConfig&
   if (options.stretch && factor <= 1)
     std::erase_if(changes, [](const std::string& one) { return one.starts_with("rope."); });
   return changes.empty() ? model : changed_config(model, changes);
+}
+
+int64_t longest_document(const data::TokenPart& text) {
+  int64_t longest = 0;
+  for (const data::TokenSpan& document : text.spans) longest = std::max(longest, document.size());
+  return longest;
 }
 
 Json evaluate_language(const LanguageSource& source, const LanguageEvaluateOptions& options) {

@@ -30,6 +30,9 @@ struct LanguageEvaluateOptions {
 /// Documents to evaluate.
 data::TokenPart evaluation_text(const LanguageSource& source, const LanguageEvaluateOptions& options);
 
+/// Tokens of the longest document; 0 without documents.
+int64_t longest_document(const data::TokenPart& text);
+
 /// Evaluates every convention at every length (stream once): {"model", "changes", "text", "results": […]}.
 nlohmann::ordered_json evaluate_language(const LanguageSource& source,
                                          const LanguageEvaluateOptions& options);

@@ -52,6 +52,7 @@ void LanguageModelingRun::load(const DataRequest& request) {
       spdlog::warn("data.begin_token = yes has no effect: the tokenizer ({}) has no begin token",
                    data.tokenizer->name());
     config.model = config.model.resolved();
+    require_documents_of_lengths();
     return;
   }
   if (request.moved) return;  // for a report, which shows no text
@@ -140,7 +141,7 @@ void LanguageModelingRun::finish(Json& metrics) {
   if (config.train.test)
     metrics.update(timed_test([&] { return test_scores(); }));
   else if (!config.language.lengths.empty())
-    metrics["lengths"] = scores_by_length("validation");
+    metrics["lengths"] = scores_by_length(last_split(false));
   if (!config.output.export_model) return;
   remove_tree(folder().file("model"));  // left by an interrupted evaluation
   models::SaveLanguageOptions options;
@@ -165,10 +166,26 @@ Json LanguageModelingRun::scores(const std::string& split) const {
   return to_json(score_windows(*model, windows, {config.language.evaluation_batch, 0}));
 }
 
+std::string LanguageModelingRun::last_split(bool test) const {
+  return test && (data.is_recall() || !data.set.test.spans.empty()) ? "test" : "validation";
+}
+
+void LanguageModelingRun::require_documents_of_lengths() const {
+  const std::vector<int64_t>& lengths = config.language.lengths;
+  if (lengths.empty() || data.is_recall()) return;
+  const std::string split = last_split(config.train.test);
+  const int64_t needed = *std::max_element(lengths.begin(), lengths.end()) + 1;
+  const int64_t longest = longest_document(data.set.part(split));
+  require(longest >= needed, ErrorKind::data,
+          "language.lengths: a length of {} needs a document of {} tokens, and the longest of the {} text has {}; "
+          "set shorter lengths, or a larger share with data.split_ratios",
+          needed - 1, needed, split, longest);
+}
+
 Json LanguageModelingRun::test_scores() {
-  const bool own = data.is_recall() || !data.set.test.spans.empty();
-  Json out = {{"test", scores(own ? "test" : "validation")}};
-  if (!config.language.lengths.empty()) out["lengths"] = scores_by_length("test");
+  const std::string split = last_split(true);
+  Json out = {{"test", scores(split)}};
+  if (!config.language.lengths.empty()) out["lengths"] = scores_by_length(split);
   return out;
 }
 

@@ -53,6 +53,10 @@ class LanguageModelingRun final : public Run {
   std::shared_ptr<models::LanguageModel> model;
 
  private:
+  /// The split that is evaluated after training: "test", or "validation" without `test` or a test text.
+  std::string last_split(bool test) const;
+  /// Data error if no document of that split is long enough for language.lengths.
+  void require_documents_of_lengths() const;
   /// Metrics of a split at each length for each variant: {variant: {length: metrics}}.
   nlohmann::ordered_json scores_by_length(const std::string& split);
 };
