@@ -38,16 +38,10 @@ struct ReproduceOptions {
   bool list = false, cost = false;
 };
 
-std::string names_of(const sweep::OfficialFile& file) {
-  return fmt::format("{}", fmt::join(file.names, " or "));
-}
-
 /// "runs with ETTh1.csv, weather.csv"
 std::string state_of(const sweep::PaperTable& table) {
   if (table.task.empty()) return "no runs";
-  std::vector<std::string> needs;
-  for (const sweep::OfficialFile& file : table.files)
-    if (std::find(needs.begin(), needs.end(), names_of(file)) == needs.end()) needs.push_back(names_of(file));
+  const std::vector<std::string> needs = sweep::texts_of(table.files);
   return needs.empty() ? "runs" : fmt::format("runs with {}", fmt::join(needs, ", "));
 }
 
@@ -219,16 +213,14 @@ void print_costs(const Program& program, const ReproduceOptions& options, const 
                  const sweep::SweepOptions& sweep_options) {
   std::map<std::string, Estimate> measured;
   if (options.measure > 0) measured = measure(plan, sweep_options, options.measure);
-  std::vector<report::Column> columns = {{"run"}, {"parameters"}, {"multiply-adds per sample"}};
+  std::vector<report::Column> columns = {{"run"}, {"parameters"}, {"million multiply-adds per sample"}};
   if (options.measure > 0) columns.insert(columns.end(), {{"s per step"}, {"steps"}, {"hours per seed"}});
   report::Table table(columns);
   Json json = Json::array();
   for (const sweep::SweepRun* run : cells_of(plan, sweep_options)) {
     const nn::ModelCost cost = cost_of(plan, *run);
     const std::string name = fmt::format("{}", fmt::join(run->labels, ", "));
-    std::vector<report::Cell> cells = {
-        name, cost.parameters(),
-        report::Cell::number(cost.multiply_adds(), fmt::format("{:.4g} M", cost.multiply_adds() / 1e6))};
+    std::vector<report::Cell> cells = {name, cost.parameters(), report::Cell(cost.multiply_adds() / 1e6, 1)};
     Json one = {
         {"run", run->name}, {"parameters", cost.parameters()}, {"multiply_adds", cost.multiply_adds()}};
     if (const auto at = measured.find(run->name); at != measured.end()) {
@@ -261,7 +253,7 @@ std::vector<std::string> same_arguments(const ReproduceOptions& options) {
 void log_missing(const sweep::TablePlan& planned) {
   for (const sweep::OfficialFile& file : planned.missing)
     spdlog::warn("{}{} is missing: its cells stay empty", file.choice.empty() ? "" : file.choice + ": ",
-                 names_of(file));
+                 file.text());
 }
 
 /// Writes and prints the table of the finished runs, those that were cut included.

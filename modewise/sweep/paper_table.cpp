@@ -257,6 +257,17 @@ PaperTable read_paper_table(const fs::path& file) {
   return table;
 }
 
+std::string OfficialFile::text() const {
+  return joined(names, " or ");
+}
+
+std::vector<std::string> texts_of(const std::vector<OfficialFile>& files) {
+  std::vector<std::string> out;
+  for (const OfficialFile& file : files)
+    if (!contains(out, file.text())) out.push_back(file.text());
+  return out;
+}
+
 std::string runs_name(const PaperTable& table) {
   return table.paper + "-" + table.runs_file.stem().string();
 }
@@ -349,9 +360,7 @@ TablePlan plan_table(const PaperTable& table, const std::string& data, const std
     return std::any_of(without.begin(), without.end(),
                        [&](const auto& one) { return run.labels[one.first] == one.second; });
   });
-  std::vector<std::string> names;
-  for (const OfficialFile& file : out.missing)
-    names.push_back(fmt::format("{}", fmt::join(file.names, " or ")));
+  const std::vector<std::string> names = texts_of(out.missing);
   require(any && !out.plan.runs.empty(), ErrorKind::no_input, "--data {}: {} {} needs {}, which {} not there",
           data, table.paper, table.id, fmt::join(names, ", "), names.size() == 1 ? "is" : "are");
   std::erase_if(out.plan.runs, [&](const SweepRun& run) {

@@ -55,7 +55,11 @@ struct OfficialFile {
   std::string setting;  // that gets its path
   std::vector<std::string> names;
   std::string choice;  // that needs it; "": every run
+
+  std::string text() const;  // "A or B"
 };
+/// The texts of these files, each once.
+std::vector<std::string> texts_of(const std::vector<OfficialFile>& files);
 
 struct PrintedRow {
   std::string name;

@@ -125,6 +125,11 @@ TEST(PaperTable, LeavesRunsOutThatAreNotPrinted) {
   EXPECT_EQ(planned.plan.runs[0].name, "one_A_s7");
 }
 
+TEST(PaperTable, NamesFilesOnce) {
+  EXPECT_EQ(texts_of({{"data.path", {"a.csv", "a.txt"}, "A"}, {"data.labels", {"b"}, "B"}, {"data.path", {"b"}, "C"}}),
+            (std::vector<std::string>{"a.csv or a.txt", "b"}));
+}
+
 TEST(PaperTable, RefusesWhatCannotBeRight) {
   const ScratchFolder folder;
   const auto error = [&](const std::string& text) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -48,8 +49,11 @@ std::string cost_text(const nn::ModelCost& model) {
       model.weight_share == 1
           ? ""
           : fmt::format("; its attention computes {:.3g} % of the n² weights", model.weight_share * 100);
-  return fmt::format("cost: {} parameters; a sample {}needs {:.3g} million multiply-adds forward{}",
-                     report::Cell::count(model.parameters()).text(), tokens, model.multiply_adds() / 1e6,
+  const double millions = model.multiply_adds() / 1e6;
+  return fmt::format("cost: {} parameters; a sample {}needs {} million multiply-adds forward{}",
+                     report::Cell::count(model.parameters()).text(), tokens,
+                     millions < 1000 ? fmt::format("{:.3g}", millions)
+                                     : report::Cell::count(std::llround(millions)).text(),
                      share);
 }
 
