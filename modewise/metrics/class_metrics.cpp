@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "modewise/core/error.h"
+#include "modewise/metrics/agreement.h"
 #include "modewise/metrics/json_number.h"
 
 namespace modewise::metrics {
@@ -138,8 +139,8 @@ ClassMetrics class_metrics(const ScoreTable& table) {
     ++out.counts[label];
     ++out.confusion[label * classes + static_cast<size_t>(predicted_class(table, i))];
   }
-  double recalls = 0;
-  int64_t occurring = 0;
+  double recalls = 0, f1s = 0;
+  int64_t occurring = 0, counted = 0;
   for (size_t k = 0; k < classes; ++k) {
     out.class_auc.push_back(class_against_rest(table, static_cast<int64_t>(k)));
     int64_t predicted = 0;
@@ -147,11 +148,18 @@ ClassMetrics class_metrics(const ScoreTable& table) {
     const auto right = static_cast<double>(out.confusion[k * classes + k]);
     out.recall.push_back(out.counts[k] > 0 ? right / static_cast<double>(out.counts[k]) : std::nan(""));
     out.precision.push_back(predicted > 0 ? right / static_cast<double>(predicted) : std::nan(""));
+    out.f1.push_back(std::nan(""));
+    if (out.counts[k] + predicted > 0) {
+      out.f1.back() = f1(out.confusion, table.classes, static_cast<int64_t>(k));
+      f1s += out.f1.back();
+      ++counted;
+    }
     if (out.counts[k] == 0) continue;
     recalls += out.recall.back();
     ++occurring;
   }
   out.balanced_accuracy = occurring > 0 ? recalls / static_cast<double>(occurring) : std::nan("");
+  out.macro_f1 = counted > 0 ? f1s / static_cast<double>(counted) : std::nan("");
   return out;
 }
 
@@ -162,6 +170,7 @@ nlohmann::ordered_json to_json(const ClassMetrics& metrics, const std::string& s
                                  {"auc", finite_or_null(metrics.auc)},
                                  {"accuracy", finite_or_null(metrics.accuracy)},
                                  {"balanced_accuracy", finite_or_null(metrics.balanced_accuracy)},
+                                 {"macro_f1", finite_or_null(metrics.macro_f1)},
                                  {"loss", finite_or_null(metrics.loss)},
                                  {"classes", nlohmann::ordered_json::array()},
                                  {"confusion", nlohmann::ordered_json::array()}};
@@ -170,7 +179,8 @@ nlohmann::ordered_json to_json(const ClassMetrics& metrics, const std::string& s
                                {"samples", metrics.counts[k]},
                                {"auc", finite_or_null(metrics.class_auc[k])},
                                {"recall", finite_or_null(metrics.recall[k])},
-                               {"precision", finite_or_null(metrics.precision[k])}});
+                               {"precision", finite_or_null(metrics.precision[k])},
+                               {"f1", finite_or_null(metrics.f1[k])}});
     const auto row = metrics.confusion.begin() + static_cast<std::ptrdiff_t>(k * classes.size());
     json["confusion"].push_back(std::vector<int64_t>(row, row + std::ssize(classes)));
   }

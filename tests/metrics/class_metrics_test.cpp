@@ -90,6 +90,29 @@ TEST(ClassifyMetrics, LeaveOutOnlyClassesThatDoNotOccurWhereWeightsAreChosen) {
   EXPECT_TRUE(to_json(metrics, "test", {"a", "b", "c"})["auc"].is_null());
 }
 
+TEST(ClassifyMetrics, F1IsTheHarmonicMeanOfPrecisionAndRecall) {
+  int undefined = 0;
+  for (uint64_t number = 0; number < 200; ++number) {
+    const ClassMetrics metrics = class_metrics(scores_of(number));
+    double sum = 0, counted = 0;
+    for (size_t k = 0; k < metrics.f1.size(); ++k) {
+      const double recall = metrics.recall[k], precision = metrics.precision[k];
+      if (std::isnan(recall) && std::isnan(precision)) {
+        EXPECT_TRUE(std::isnan(metrics.f1[k]));
+        ++undefined;
+        continue;
+      }
+      const bool none = std::isnan(recall) || std::isnan(precision) || recall + precision == 0;
+      const double wanted = none ? 0 : 2 * precision * recall / (precision + recall);
+      EXPECT_NEAR(metrics.f1[k], wanted, 1e-14) << number << ' ' << k;
+      sum += wanted;
+      ++counted;
+    }
+    EXPECT_NEAR(metrics.macro_f1, sum / counted, 1e-14) << number;
+  }
+  EXPECT_GT(undefined, 10);
+}
+
 TEST(ClassifyMetrics, RefuseScoresThatAreNoNumbers) {
   const ScoreTable table{2, {0.5, std::nan(""), 0.4, 0.6}, {0, 1}};
   EXPECT_EQ(error_of(ErrorKind::data, [&] { medmnist_auc(table); }), "score 0 is not a number");

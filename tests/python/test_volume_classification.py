@@ -178,6 +178,12 @@ def test_evaluate_predict_report_and_compare(run, tmp_path):
     assert json.loads(ok("evaluate", run, "--json").stdout) == metrics["test"]
     assert json.loads(ok("evaluate", run, "--split", "validation", "--json").stdout) == metrics["validation"]
     assert "precision" in ok("evaluate", run, "--detail").stdout
+    sklearn = pytest.importorskip("sklearn.metrics")
+    pairs = [(i, j) for i, row in enumerate(metrics["test"]["confusion"]) for j, count in enumerate(row) for _ in range(count)]
+    by_class = zip(*sklearn.precision_recall_fscore_support(*zip(*pairs), labels=[0, 1], zero_division=np.nan)[:3])
+    for one, wanted in zip(metrics["test"]["classes"], by_class):
+        assert np.allclose(np.array([one["precision"], one["recall"], one["f1"]], float), wanted, equal_nan=True)
+    assert np.isclose(metrics["test"]["macro_f1"], sklearn.f1_score(*zip(*pairs), average="macro"))
     out = tmp_path / "classes.csv"
     ok("predict", run, "--data", run.parent / "boxes.npz", "--out", out)
     lines = out.read_text().splitlines()

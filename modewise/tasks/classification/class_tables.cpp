@@ -36,8 +36,9 @@ std::vector<ResultTable> evaluation_tables(const Json& evaluations, const std::s
                                      {"accuracy %", "accuracy", 1, 100},
                                      {"balanced %", "balanced_accuracy", 1, 100},
                                      {"log loss", "loss", 3}};
-  for (const JsonColumn& further : {JsonColumn{"Matthews", "matthews", 3}, JsonColumn{"F1 %", "f1", 1, 100},
-                                    JsonColumn{"mismatched %", "mismatched_accuracy", 1, 100}})
+  for (const JsonColumn& further :
+       {JsonColumn{"macro F1 %", "macro_f1", 1, 100}, JsonColumn{"Matthews", "matthews", 3},
+        JsonColumn{"F1 %", "f1", 1, 100}, JsonColumn{"mismatched %", "mismatched_accuracy", 1, 100}})
     if (last.contains(further.key)) columns.push_back(further);
   return {
       {"", "AUC and accuracy as in MedMNIST's evaluator.", json_table(columns, evaluations)},
@@ -47,7 +48,8 @@ std::vector<ResultTable> evaluation_tables(const Json& evaluations, const std::s
                    {many, "samples"},
                    {"AUC %", "auc", 1, 100},
                    {"recall %", "recall", 1, 100},
-                   {"precision %", "precision", 1, 100}},
+                   {"precision %", "precision", 1, 100},
+                   {"F1 %", "f1", 1, 100}},
                   last.at("classes")),
        {},
        last.at("classes").size() > kFewClasses},

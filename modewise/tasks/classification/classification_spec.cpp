@@ -56,6 +56,7 @@ Comparison classification_comparison(const std::string& subject, const std::stri
           {{"auc", "/test/auc"},
            {"accuracy", "/test/accuracy"},
            {"balanced_accuracy", "/test/balanced_accuracy"},
+           {"macro_f1", "/test/macro_f1"},
            {"loss", "/test/loss"},
            {"validation_auc", "/validation/auc"},
            {"validation_accuracy", "/validation/accuracy"},
