@@ -47,12 +47,12 @@ int64_t predicted_class(const ScoreTable& table, int64_t sample);
 struct ClassMetrics {
   int64_t samples = 0;
   double auc = 0, accuracy = 0;
-  double loss = 0;                                   // mean of −log score of the true class
+  double loss = 0;                                       // mean of −log score of the true class
   double balanced_accuracy = 0;                          // mean recall of the classes present
   double macro_f1 = 0;                                   // mean F1 of the classes present or predicted
   std::vector<double> class_auc, recall, precision, f1;  // [K], NaN where undefined
-  std::vector<int64_t> counts;                       // [K]
-  std::vector<int64_t> confusion;                    // [K, K]: row true, column predicted
+  std::vector<int64_t> counts;                           // [K]
+  std::vector<int64_t> confusion;                        // [K, K]: row true, column predicted
 };
 ClassMetrics class_metrics(const ScoreTable& table);
 nlohmann::ordered_json to_json(const ClassMetrics& metrics, const std::string& split,

@@ -243,8 +243,7 @@ std::string results_markdown(const PaperTable& table, const TablePlan& planned, 
     add(fmt::format("- Not available: {}: {}", fmt::join(absent.rows, ", "), absent.why));
   if (!table.why.empty()) add("- Not reproduced: " + table.why);
   for (const OfficialFile& file : planned.missing)
-    add(fmt::format("- Missing data{}: {}", file.choice.empty() ? "" : " of " + file.choice,
-                    file.text()));
+    add(fmt::format("- Missing data{}: {}", file.choice.empty() ? "" : " of " + file.choice, file.text()));
   const std::set<std::string> cuts = cuts_of(results);
   if (!cuts.empty())
     add(fmt::format("- (cut): runs with other settings than the table's: {}", fmt::join(cuts, ", ")));

@@ -126,8 +126,10 @@ TEST(PaperTable, LeavesRunsOutThatAreNotPrinted) {
 }
 
 TEST(PaperTable, NamesFilesOnce) {
-  EXPECT_EQ(texts_of({{"data.path", {"a.csv", "a.txt"}, "A"}, {"data.labels", {"b"}, "B"}, {"data.path", {"b"}, "C"}}),
-            (std::vector<std::string>{"a.csv or a.txt", "b"}));
+  EXPECT_EQ(
+      texts_of(
+          {{"data.path", {"a.csv", "a.txt"}, "A"}, {"data.labels", {"b"}, "B"}, {"data.path", {"b"}, "C"}}),
+      (std::vector<std::string>{"a.csv or a.txt", "b"}));
 }
 
 TEST(PaperTable, RefusesWhatCannotBeRight) {

@@ -177,7 +177,8 @@ void LanguageModelingRun::require_documents_of_lengths() const {
   const int64_t needed = *std::max_element(lengths.begin(), lengths.end()) + 1;
   const int64_t longest = longest_document(data.set.part(split));
   require(longest >= needed, ErrorKind::data,
-          "language.lengths: a length of {} needs a document of {} tokens, and the longest of the {} text has {}; "
+          "language.lengths: a length of {} needs a document of {} tokens, and the longest of the {} text "
+          "has {}; "
           "set shorter lengths, or a larger share with data.split_ratios",
           needed - 1, needed, split, longest);
 }

@@ -50,11 +50,11 @@ std::string cost_text(const nn::ModelCost& model) {
           ? ""
           : fmt::format("; its attention computes {:.3g} % of the n² weights", model.weight_share * 100);
   const double millions = model.multiply_adds() / 1e6;
-  return fmt::format("cost: {} parameters; a sample {}needs {} million multiply-adds forward{}",
-                     report::Cell::count(model.parameters()).text(), tokens,
-                     millions < 1000 ? fmt::format("{:.3g}", millions)
-                                     : report::Cell::count(std::llround(millions)).text(),
-                     share);
+  return fmt::format(
+      "cost: {} parameters; a sample {}needs {} million multiply-adds forward{}",
+      report::Cell::count(model.parameters()).text(), tokens,
+      millions < 1000 ? fmt::format("{:.3g}", millions) : report::Cell::count(std::llround(millions)).text(),
+      share);
 }
 
 /// The request of a process group: a restarted group resumes its run.
