@@ -139,6 +139,9 @@ ClassMetrics class_metrics(const ScoreTable& table) {
     ++out.counts[label];
     ++out.confusion[label * classes + static_cast<size_t>(predicted_class(table, i))];
   }
+  if (out.samples > 0)
+    out.majority_accuracy =
+        static_cast<double>(std::ranges::max(out.counts)) / static_cast<double>(out.samples);
   double recalls = 0, f1s = 0;
   int64_t occurring = 0, counted = 0;
   for (size_t k = 0; k < classes; ++k) {
@@ -169,6 +172,7 @@ nlohmann::ordered_json to_json(const ClassMetrics& metrics, const std::string& s
                                  {"samples", metrics.samples},
                                  {"auc", finite_or_null(metrics.auc)},
                                  {"accuracy", finite_or_null(metrics.accuracy)},
+                                 {"majority_accuracy", metrics.majority_accuracy},
                                  {"balanced_accuracy", finite_or_null(metrics.balanced_accuracy)},
                                  {"macro_f1", finite_or_null(metrics.macro_f1)},
                                  {"loss", finite_or_null(metrics.loss)},

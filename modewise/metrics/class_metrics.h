@@ -47,9 +47,10 @@ int64_t predicted_class(const ScoreTable& table, int64_t sample);
 struct ClassMetrics {
   int64_t samples = 0;
   double auc = 0, accuracy = 0;
-  double loss = 0;                                       // mean of −log score of the true class
-  double balanced_accuracy = 0;                          // mean recall of the classes present
-  double macro_f1 = 0;                                   // mean F1 of the classes present or predicted
+  double loss = 0;               // mean of −log score of the true class
+  double balanced_accuracy = 0;  // mean recall of the classes present
+  double majority_accuracy = 0;  // of always predicting the most frequent class of these samples
+  double macro_f1 = 0;           // mean F1 of the classes present or predicted
   std::vector<double> class_auc, recall, precision, f1;  // [K], NaN where undefined
   std::vector<int64_t> counts;                           // [K]
   std::vector<int64_t> confusion;                        // [K, K]: row true, column predicted

@@ -143,9 +143,16 @@ def test_numbers_of_pairs(folder, tmp_path):
     predicted = json.loads(ok("predict", tmp_path / "run", "--data", folder / "STS-B" / "dev.tsv", "--json").stdout)["texts"]
     truth = [line.split("\t")[3] for line in (folder / "STS-B" / "dev.tsv").read_text().splitlines()[1:]]
     numbers = [one["number"] for one in predicted]
-    assert np.corrcoef(numbers, np.array(truth, float))[0, 1] == pytest.approx(metrics["test"]["pearson"], abs=1e-9)
+    truth = np.array(truth, float)
+    assert np.corrcoef(numbers, truth)[0, 1] == pytest.approx(metrics["test"]["pearson"], abs=1e-9)
+    assert metrics["test"]["mae"] == pytest.approx(np.abs(numbers - truth).mean(), rel=1e-9)
+    assert metrics["test"]["loss"] == pytest.approx(((numbers - truth) ** 2).mean(), rel=1e-9)
+    assert metrics["test"]["r2"] == pytest.approx(1 - ((numbers - truth) ** 2).mean() / truth.var(), rel=1e-9)
     assert "Largest errors" in (tmp_path / "run" / "report.html").read_text()
     ok("explain", tmp_path / "run", "--out", tmp_path / "why")
+    untrained = ok("train", "text", "--objective", "regression", "--data", folder / "STS-B", "--out", tmp_path / "none", *TINY, "--set", "train.epochs=0")
+    r2 = json.loads((tmp_path / "none" / "metrics.json").read_text())["test"]["r2"]
+    assert r2 <= 0 and f"R² of the test is {r2:.3f}: always predicting the mean target is as good or better" in untrained.stderr
 
 
 def mnli_rows(rng, count):

@@ -37,11 +37,15 @@ std::vector<ResultTable> evaluation_tables(const Json& evaluations, const std::s
                                      {"balanced %", "balanced_accuracy", 1, 100},
                                      {"log loss", "loss", 3}};
   for (const JsonColumn& further :
-       {JsonColumn{"macro F1 %", "macro_f1", 1, 100}, JsonColumn{"Matthews", "matthews", 3},
-        JsonColumn{"F1 %", "f1", 1, 100}, JsonColumn{"mismatched %", "mismatched_accuracy", 1, 100}})
+       {JsonColumn{"macro F1 %", "macro_f1", 1, 100}, JsonColumn{"majority %", "majority_accuracy", 1, 100},
+        JsonColumn{"Matthews", "matthews", 3}, JsonColumn{"F1 %", "f1", 1, 100},
+        JsonColumn{"mismatched %", "mismatched_accuracy", 1, 100}})
     if (last.contains(further.key)) columns.push_back(further);
   return {
-      {"", "AUC and accuracy as in MedMNIST's evaluator.", json_table(columns, evaluations)},
+      {"",
+       "AUC and accuracy as in MedMNIST's evaluator; majority: the accuracy of always predicting the most "
+       "frequent class.",
+       json_table(columns, evaluations)},
       {"",
        fmt::format("The {} {}.", last.at("split").get<std::string>(), many),
        json_table({{"class", "name"},

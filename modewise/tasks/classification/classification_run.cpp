@@ -71,20 +71,36 @@ Json evaluated(const ClassificationRun& run, const std::string& split, Arrays& a
   return evaluation_of(run, split, metrics);
 }
 
-/// Warns if all samples are predicted as one class: its share is the accuracy.
-void warn_of_one_class(const ClassificationRun& run, const Json& evaluation) {
+/// Warns if the accuracy is not above that of always predicting the most frequent class.
+void warn_of_majority(const ClassificationRun& run, const Json& evaluation) {
+  const double accuracy = evaluation.at("accuracy"), majority = evaluation.at("majority_accuracy");
+  if (accuracy > majority || majority == 1) return;
+  size_t largest = 0;
+  for (size_t k = 1; k < evaluation.at("classes").size(); ++k)
+    if (evaluation.at("classes").at(k).at("samples") > evaluation.at("classes").at(largest).at("samples"))
+      largest = k;
+  spdlog::warn(
+      "always predicting the most frequent class, '{}', has a {} accuracy of {:.1f} %; the model has {:.1f} "
+      "%. "
+      "More epochs, another learning rate or --model auto may help",
+      run.set().classes[largest], evaluation.at("split").get<std::string>(), 100 * majority, 100 * accuracy);
+}
+
+/// Warns if all samples are predicted as one class, whose share is the accuracy; whether it did.
+bool warn_of_one_class(const ClassificationRun& run, const Json& evaluation) {
   const std::vector<std::string>& names = run.set().classes;
   std::vector<int64_t> predicted(names.size());
   for (const Json& row : evaluation.at("confusion"))
     for (size_t k = 0; k < names.size(); ++k) predicted[k] += row.at(k).get<int64_t>();
   const auto samples = evaluation.at("samples").get<int64_t>();
   const auto only = std::find(predicted.begin(), predicted.end(), samples);
-  if (only == predicted.end() || evaluation.at("accuracy") == 1.0) return;
+  if (only == predicted.end() || evaluation.at("accuracy") == 1.0) return false;
   spdlog::warn(
       "all {} validation {} are predicted as class '{}': the accuracy of {:.1f} % is its share. "
       "More epochs or another learning rate may help",
       samples, run.set().many, names[static_cast<size_t>(only - predicted.begin())],
       100 * evaluation.at("accuracy").get<double>());
+  return true;
 }
 
 }  // namespace
@@ -174,8 +190,9 @@ void ClassificationRun::finish(Json& metrics) {
   Arrays arrays;
   metrics["test_read"] = with_test;
   metrics["validation"] = evaluated(*this, "validation", arrays);
-  warn_of_one_class(*this, metrics["validation"]);
+  const bool one_class = warn_of_one_class(*this, metrics["validation"]);
   if (with_test) metrics["test"] = timed_test([&] { return evaluated(*this, "test", arrays); });
+  if (!one_class) warn_of_majority(*this, metrics[with_test ? "test" : "validation"]);
   io::write_npz(folder().file(kPredictions).string(), arrays);
   if (mixture() != nullptr) metrics["members"] = members_json(*this);
 }

@@ -6,9 +6,11 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "modewise/core/error.h"
 #include "modewise/core/file.h"
@@ -24,6 +26,7 @@
 #include "modewise/tasks/run/commands.h"
 #include "modewise/tasks/run/model_output.h"
 #include "modewise/tasks/run/open_run.h"
+#include "modewise/tasks/run/test_split.h"
 
 namespace modewise::tasks {
 namespace {
@@ -31,17 +34,22 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Metrics of regression; `loss` is the mean squared error.
+/// Metrics of regression; `loss` is the mean squared error, r2 is NaN for constant targets.
 struct NumberFigures {
-  double pearson = 0, spearman = 0, loss = 0;
+  double pearson = 0, spearman = 0, loss = 0, mae = 0, r2 = 0;
 };
 
 NumberFigures number_figures(std::span<const double> predicted, std::span<const double> targets) {
-  double squares = 0;
-  for (size_t i = 0; i < predicted.size(); ++i)
-    squares += (predicted[i] - targets[i]) * (predicted[i] - targets[i]);
-  return {metrics::pearson(predicted, targets), metrics::spearman(predicted, targets),
-          squares / static_cast<double>(predicted.size())};
+  const auto count = static_cast<double>(targets.size());
+  const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) / count;
+  double squares = 0, absolute = 0, spread = 0;
+  for (size_t i = 0; i < predicted.size(); ++i) {
+    squares += std::pow(predicted[i] - targets[i], 2);
+    absolute += std::abs(predicted[i] - targets[i]);
+    spread += std::pow(targets[i] - mean, 2);
+  }
+  return {metrics::pearson(predicted, targets), metrics::spearman(predicted, targets), squares / count,
+          absolute / count, spread > 0 ? 1 - squares / spread : std::nan("")};
 }
 
 TargetScale scale_of(const data::TextSet& set) {
@@ -153,6 +161,8 @@ ObjectiveDescription RegressionRun::about() const {
                       {"texts", "samples"},
                       {"Pearson", "pearson", 3},
                       {"Spearman", "spearman", 3},
+                      {"R²", "r2", 3},
+                      {"MAE", "mae", 3},
                       {"squared error", "loss", 3}},
           .charts = {{"Validation correlations", {"val_pearson", "val_spearman"}},
                      {"Squared errors of standardized targets", {"train_loss", "val_loss"}}}};
@@ -252,7 +262,21 @@ Json RegressionRun::score(const std::string& split) const {
           {"samples", samples.size()},
           {"pearson", metrics::finite_or_null(figures.pearson)},
           {"spearman", metrics::finite_or_null(figures.spearman)},
+          {"r2", metrics::finite_or_null(figures.r2)},
+          {"mae", metrics::finite_or_null(figures.mae)},
           {"loss", metrics::finite_or_null(figures.loss)}};
+}
+
+void RegressionRun::finish(Json& metrics) {
+  ObjectiveRun::finish(metrics);
+  const Json& last = metrics.at(evaluated_part(metrics));
+  const double r2 = last.at("r2").is_null() ? 1 : last.at("r2").get<double>();
+  if (r2 <= 0)
+    spdlog::warn(
+        "R² of the {} is {:.3f}: always predicting the mean target is as good or better. More epochs or "
+        "another "
+        "learning rate may help",
+        last.at("split").get<std::string>(), r2);
 }
 
 void RegressionRun::add_sections(report::HtmlPage& page, const std::string& split) const {

@@ -36,6 +36,7 @@ class RegressionRun final : public ObjectiveRun {
   void save(const std::filesystem::path& folder) const override;
 
   nlohmann::ordered_json score(const std::string& split) const override;
+  void finish(nlohmann::ordered_json& metrics) override;
   void add_sections(report::HtmlPage& page, const std::string& split) const override;
   Result predict(const PredictRequest& request) override;
   NamedTexts shown_texts(const std::string& split, int64_t count) const override {

@@ -69,7 +69,7 @@ const Comparison& comparison() {
     for (Comparison::Figure& figure : all.columns) figure.where_any = true;
     for (const char* part : {"test", "validation"})
       for (const char* name : {"accuracy", "matthews", "f1", "mismatched_accuracy", "pearson", "spearman",
-                               "perplexity", "loss"}) {
+                               "r2", "mae", "perplexity", "loss"}) {
         const std::string prefix = std::string(part) == "test" ? "" : "validation_";
         all.json.emplace_back(prefix + name, fmt::format("/{}/{}", part, name).c_str());
       }
