@@ -26,8 +26,10 @@ void show_data(const Program& program, const ShowDataOptions& options) {
   require(!tasks::is_run_config(config.data + "/config.toml"), ErrorKind::usage,
           "{0} is a run, not data: modewise config show --run {1} lists its settings", config.data,
           command_word(config.data));
+  std::vector<std::string> settings;
+  for (const std::string& one : config.assignments) settings.push_back(one.substr(0, one.find('=')));
   const tasks::TaskSpec& kind =
-      options.task == "auto" ? tasks::task_of_data(config.data) : tasks::task_named(options.task);
+      options.task == "auto" ? tasks::task_of_data(config.data, settings) : tasks::task_named(options.task);
   program.print(kind.describe_data({config.config, config.all_assignments()}));
 }
 

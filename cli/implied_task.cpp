@@ -21,6 +21,19 @@ std::optional<std::string> value_of(const std::vector<std::string>& command_line
   return std::nullopt;
 }
 
+/// Options and settings of a command line: "--masks", and "data.masks" of "--set data.masks=m.tif".
+std::vector<std::string> names_given(const std::vector<std::string>& command_line) {
+  const std::string set = "--set=";
+  std::vector<std::string> names;
+  for (size_t i = 0; i < command_line.size(); ++i) {
+    const bool apart = i > 0 && command_line[i - 1] == "--set";
+    const std::string& word = command_line[i];
+    const std::string given = !apart && word.starts_with(set) ? word.substr(set.size()) : word;
+    if (apart || word.starts_with("--")) names.push_back(given.substr(0, given.find('=')));
+  }
+  return names;
+}
+
 bool is_task(const std::string& word) {
   const std::vector<std::string> commands = tasks::task_commands();
   return std::find(commands.begin(), commands.end(), word) != commands.end();
@@ -50,7 +63,8 @@ std::vector<std::string> with_task(std::vector<std::string> command_line) {
   if (!run && std::none_of(tasks::task_specs().begin(), tasks::task_specs().end(),
                            [&](const tasks::TaskSpec* kind) { return kind->owns && kind->owns(*data); }))
     require(std::filesystem::exists(*data), ErrorKind::no_input, "there is no file or folder {}", *data);
-  const tasks::TaskSpec& kind = run ? tasks::task_to_resume(*run) : tasks::task_of_data(*data);
+  const tasks::TaskSpec& kind =
+      run ? tasks::task_to_resume(*run) : tasks::task_of_data(*data, names_given(command_line));
   if (!run && !asks("-q") && !asks("--quiet"))
     spdlog::info("{} is read as data of 'modewise train {}'", *data, kind.command);
   command_line.insert(command_line.begin() + 2, kind.command);

@@ -52,6 +52,30 @@ void refuse_models(const fs::path& folder) {
       folder.string());
 }
 
+bool has_setting(const TaskSpec& kind, const std::string& key) {
+  const auto run = kind.create({});
+  const RunSettings settings = run->settings();
+  const std::vector<Field>& fields = settings.fields.list();
+  return std::any_of(fields.begin(), fields.end(), [&](const Field& field) { return field.path == key; });
+}
+
+/// The setting of an option such as "--masks", of any task; `name` if it is not an option.
+std::string setting_of(const std::string& name) {
+  for (const TaskSpec* kind : task_specs())
+    for (const ShortOption& option : kind->options)
+      if (option.flag == name) return option.key;
+  return name;
+}
+
+/// The task that the data look like; forecasting if none claims them.
+const TaskSpec& guessed_task(const fs::path& path) {
+  if (const TaskSpec* kind = owner_of(path)) return *kind;
+  const TaskSpec* kind = nullptr;
+  if (fs::is_directory(path))
+    visit_data_entries(path, [&](const fs::path& entry) { return (kind = owner_of(entry)) != nullptr; });
+  return kind != nullptr ? *kind : *task_specs().front();
+}
+
 }  // namespace
 
 const std::vector<const TaskSpec*>& task_specs() {
@@ -103,13 +127,17 @@ void require_shares(const TaskSpec& kind, const char* verb) {
           "only a single process can {} runs of the task '{}': start it without torchrun", verb, kind.name);
 }
 
-const TaskSpec& task_of_data(const fs::path& path) {
+const TaskSpec& task_of_data(const fs::path& path, const std::vector<std::string>& given) {
   refuse_models(path);
-  if (const TaskSpec* kind = owner_of(path)) return *kind;
-  const TaskSpec* kind = nullptr;
-  if (fs::is_directory(path))
-    visit_data_entries(path, [&](const fs::path& entry) { return (kind = owner_of(entry)) != nullptr; });
-  return kind != nullptr ? *kind : *task_specs().front();
+  const TaskSpec* guess = &guessed_task(path);
+  for (const std::string& name : given) {
+    const std::string key = setting_of(name);
+    if (!key.starts_with("data.") || has_setting(*guess, key)) continue;
+    std::vector<const TaskSpec*> owners = task_specs();
+    std::erase_if(owners, [&](const TaskSpec* kind) { return !has_setting(*kind, key); });
+    if (owners.size() == 1) return *owners.front();
+  }
+  return *guess;
 }
 
 }  // namespace modewise::tasks

@@ -21,8 +21,9 @@ const TaskSpec& task_of_run(const std::string& path);
 const TaskSpec& task_of_runs(const std::vector<std::string>& paths);
 /// Usage error if several train::workers() run a command (`verb`) that needs a single process for this task.
 void require_shares(const TaskSpec& kind, const char* verb);
-/// The task whose data `path` looks like; forecasting if none claims it. no_input for the folder of a run or
-/// of a pretrained model.
-const TaskSpec& task_of_data(const std::filesystem::path& path);
+/// The task whose data `path` looks like (forecasting if none claims it). If that task lacks a setting of the
+/// data among those given ("data.masks", or its option "--masks"), the only task that has it. no_input for
+/// the folder of a run or of a pretrained model.
+const TaskSpec& task_of_data(const std::filesystem::path& path, const std::vector<std::string>& given = {});
 
 }  // namespace modewise::tasks

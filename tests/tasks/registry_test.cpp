@@ -113,6 +113,18 @@ TEST(Tasks, KnowTheirData) {
   EXPECT_EQ(task_of(folder / "RTE"), "text");
 }
 
+TEST(Tasks, HaveTheGivenSettingsOfData) {
+  const auto task_of = [](const char* path, const std::vector<std::string>& given) {
+    return task_of_data(path, given).name;
+  };
+  EXPECT_EQ(task_of("a.csv", {"--masks"}), "segmentation");
+  EXPECT_EQ(task_of("a.csv", {"train.epochs", "data.masks"}), "segmentation");
+  EXPECT_EQ(task_of("a.png", {"data.masks"}), "segmentation");
+  EXPECT_EQ(task_of("a.csv", {"--horizon", "--window", "text.objective", "data.none", "--json"}),
+            "forecasting");
+  EXPECT_EQ(task_of("a.nii.gz", {"data.split_ratios", "classify.select"}), "volume_classification");
+}
+
 TEST(Tasks, RunsAndPretrainedModelsAreNoData) {
   const ScratchFolder folder;
   const auto sentence = [&](const char* name) {
