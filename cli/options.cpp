@@ -41,14 +41,16 @@ void ConfigOptions::add_to(CLI::App& command, const std::string& data_help, cons
 }
 
 std::vector<std::string> ConfigOptions::all_assignments() const {
-  const std::string chosen = "model.name=" + model;
-  for (const std::string& one : assignments)
-    require(model.empty() || one == chosen || !one.starts_with("model.name="), ErrorKind::usage,
-            "--model {} contradicts --set {}: give one of them", model, one);
   std::vector<std::string> all = short_forms;
-  if (!model.empty()) all.push_back(chosen);
-  if (!data.empty()) all.push_back("data.path=" + data);
-  if (seed >= 0) all.push_back("train.seed=" + std::to_string(seed));
+  const auto add = [&](const char* option, const std::string& key, const std::string& value) {
+    for (const std::string& one : assignments)
+      require(one == key + value || !one.starts_with(key), ErrorKind::usage,
+              "{} {} contradicts --set {}: give one of them", option, value, one);
+    all.push_back(key + value);
+  };
+  if (!model.empty()) add("--model", "model.name=", model);
+  if (!data.empty()) add("--data", "data.path=", data);
+  if (seed >= 0) add("--seed", "train.seed=", std::to_string(seed));
   all.insert(all.end(), assignments.begin(), assignments.end());
   return all;
 }

@@ -1,7 +1,10 @@
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,6 +21,7 @@
 #include "modewise/core/folder.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/parse_json.h"
+#include "modewise/core/remove_tree.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/io/ascii.h"
 #include "modewise/sweep/paper_results.h"
@@ -75,12 +79,19 @@ void list_tables(const Program& program, const ReproduceOptions& options, const 
   program.print(tasks::Result(std::move(json), std::move(text)));
 }
 
-/// Letters and digits in lower case: "HOT (product)" and "hot-product" are the same.
+/// Without ASCII punctuation, in lower case: "HOT (product)" and "hot-product" are the same.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += io::to_lower(c);
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80)
+      out += io::to_lower(c);
   return out;
+}
+
+bool is_choice(const sweep::SweepPlan& plan, const std::string& name) {
+  return std::ranges::any_of(plan.runs, [&](const sweep::SweepRun& run) {
+    return run.name == name || std::ranges::find(run.labels, name) != run.labels.end();
+  });
 }
 
 /// The runs that `only` names: with one of the named choices of each axis that has any, and of these the
@@ -91,13 +102,14 @@ std::vector<std::string> wanted_runs(const sweep::SweepPlan& plan, const std::ve
   std::set<std::string> names;
   std::vector<std::string> known;
   for (const std::string& one : only) {
+    const bool exact = is_choice(plan, one);  // "10" of 1.0 and 10
     bool found = false;
     for (const sweep::SweepRun& run : plan.runs) {
       if (run.name == one) found = names.insert(one).second || found;
       for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
         const std::string& label = run.labels[axis];
         if (std::find(known.begin(), known.end(), label) == known.end()) known.push_back(label);
-        if (plain(label) != plain(one)) continue;
+        if (exact ? label != one : plain(label) != plain(one)) continue;
         choices[axis].insert(label);
         found = true;
       }
@@ -157,34 +169,39 @@ struct Estimate {
   double total() const { return step * steps + evaluation * evaluations; }
 };
 
-/// `metrics` and `timing` of a run that was stopped after some steps; `epochs` of the whole one.
-Estimate estimate_of(const fs::path& folder, double epochs, double maximum) {
+int64_t setting_of(const tasks::TaskSpec& spec, const tasks::Settings& given, const std::string& path) {
+  const std::unique_ptr<tasks::Run> made = spec.create(given);
+  const tasks::RunSettings settings = made->settings();
+  for (const Field& field : settings.fields.list())
+    if (field.path == path) return *std::get<int64_t*>(field.value);
+  return 0;
+}
+
+/// From the folder of a run that was stopped after some steps; the whole one has `maximum` steps at most (0:
+/// no maximum).
+Estimate estimate_of(const tasks::TaskSpec& spec, const fs::path& folder, int64_t maximum) {
   const auto number = [&](const char* file, const char* pointer) {
     const Json json = parse_json(read_file(folder / file), (folder / file).string());
     return json.at(Json::json_pointer(pointer)).get<double>();
   };
+  const auto setting = [&](const char* key) {
+    return static_cast<double>(setting_of(spec, {(folder / "config.toml").string(), {}}, key));
+  };
+  const double steps_per_epoch = number("metrics.json", "/steps") / number("metrics.json", "/epochs");
   Estimate out;
-  const double taken = number("metrics.json", "/steps");
-  out.steps = taken / number("metrics.json", "/epochs") * epochs;
-  if (maximum > 0) out.steps = std::min(out.steps, maximum);
+  out.steps = steps_per_epoch * setting("train.epochs");
+  if (maximum > 0) out.steps = std::min(out.steps, static_cast<double>(maximum));
   out.step = number("timing.json", "/steps/seconds") / number("timing.json", "/steps/count");
   out.evaluation =
       number("timing.json", "/evaluations/seconds") / number("timing.json", "/evaluations/count");
-  out.evaluations = epochs;
+  out.evaluations = out.steps / steps_per_epoch * setting("train.evaluations_per_epoch");
   return out;
 }
 
-double setting_of(const sweep::SweepPlan& plan, const sweep::SweepRun& run, const std::string& path) {
-  const std::unique_ptr<tasks::Run> made = spec_of(plan).create({plan.config, run.settings});
-  const auto settings = made->settings();
-  for (const Field& field : settings.fields.list())
-    if (field.path == path) return static_cast<double>(*std::get<int64_t*>(field.value));
-  return 0;
-}
-
-/// Trains the first seed of each cell for a few steps, in a folder of its own.
+/// Trains the first seed of each cell for a few steps, in a new folder, which stays if a run failed.
 std::map<std::string, Estimate> measure(const sweep::SweepPlan& plan, const sweep::SweepOptions& options,
                                         int64_t steps) {
+  const tasks::TaskSpec& spec = spec_of(plan);
   sweep::SweepPlan few = plan;
   few.reads_test = false;
   few.runs.clear();
@@ -196,16 +213,17 @@ std::map<std::string, Estimate> measure(const sweep::SweepPlan& plan, const swee
   sweep::SweepOptions apart = options;
   apart.only.clear();
   apart.jobs = 1;
-  apart.out = options.out / fmt::format("measured-{}", steps);
+  apart.out = options.out / fmt::format("measured-{}-{}", std::time(nullptr), getpid());
   const sweep::SweepOutcome outcome = sweep::run_sweep(few, apart);
   std::map<std::string, Estimate> out;
   for (size_t i = 0; i < few.runs.size(); ++i) {
     if (outcome.runs[i].state != sweep::RunState::finished) continue;
     const sweep::SweepRun& whole = *cells_of(plan, options)[i];
-    out[whole.name] = estimate_of(outcome.runs[i].folder, setting_of(plan, whole, "train.epochs"),
-                                  setting_of(plan, whole, "train.max_steps"));
+    out[whole.name] = estimate_of(spec, outcome.runs[i].folder,
+                                  setting_of(spec, {plan.config, whole.settings}, "train.max_steps"));
   }
   if (outcome.signal != 0) throw Stopped{outcome.signal};
+  if (out.size() == few.runs.size()) remove_tree(apart.out);
   return out;
 }
 

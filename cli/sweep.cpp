@@ -41,7 +41,7 @@ void run(const Program& program, const SweepCommandOptions& options) {
   require(options.launch.launcher != "ray", ErrorKind::usage,
           "--launcher ray needs Python: python -m modewise sweep {} --launcher ray",
           command_word(options.file));
-  const sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
+  sweep::SweepPlan plan = sweep::read_sweep_plan(options.file, sweep_tasks(), options.overrides);
   const sweep::SweepOptions sweep_options = options.launch.of(program, "runs/sweep-" + plan.name);
   if (options.launch.dry_run) return list_runs(program, plan, sweep_options);
   if (!options.launch.table_only) finish_without_reader();
@@ -54,7 +54,8 @@ void run(const Program& program, const SweepCommandOptions& options) {
                                                           : sweep::run_sweep(plan, sweep_options);
   const auto alone = sweep::lock_results(sweep_options);
   sweep::look_again(plan, sweep_options, outcome);
-  const auto rows = sweep::sweep_rows(plan, outcome);
+  auto rows = sweep::sweep_rows(plan, outcome);
+  sweep::drop_absent_metrics(plan, rows);
   sweep::write_sweep_results(plan, outcome, rows, sweep_options.out);
   if (outcome.signal != 0) throw Stopped{outcome.signal};
   sweep::require_metrics(plan, outcome, rows);

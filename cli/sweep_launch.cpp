@@ -49,7 +49,7 @@ void LaunchOptions::add_to(CLI::App& command, const std::string& default_out, co
   command.add_option("--only", only, only_help)->allow_extra_args(false);
   add_positive(command, "--claim-timeout", lease,
                "seconds without heartbeat after which a run of another process is taken over (default 60)");
-  command.add_flag("--dry-run", dry_run, "only check the settings of the runs and list them");
+  command.add_flag("--dry-run", dry_run, "only check the keys and values of the settings, and list the runs");
   command.add_flag("--table", table_only, "only print the table of finished runs");
 }
 
@@ -70,6 +70,9 @@ std::vector<sweep::SweepTask> sweep_tasks() {
     sweep::SweepTask task{kind->name, kind->command, {}};
     for (const tasks::ValidationFigure& figure : kind->validation)
       task.metrics.push_back({figure.path, figure.name, figure.best, figure.decimals, figure.factor});
+    const auto run = kind->create({});
+    const tasks::RunSettings settings = run->settings();
+    for (const Field& field : settings.fields.list()) task.keys.push_back(field.path);
     all.push_back(std::move(task));
   }
   return all;
@@ -78,6 +81,7 @@ std::vector<sweep::SweepTask> sweep_tasks() {
 void list_runs(const Program& program, const sweep::SweepPlan& plan, const sweep::SweepOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
+  sweep::require_runs(plan, options.only);
   for (const sweep::SweepRun& run : plan.runs) {
     if (!is_wanted(options, run)) continue;
     check_settings(plan, run);

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
@@ -62,14 +62,12 @@ std::optional<double> value_of(const Json& metrics, const TableMetric& metric) {
   return metric.factor * sum / static_cast<double>(metric.paths.size());
 }
 
-/// The lines of `changed` that `own` does not have.
+/// The lines of `changed` that `own` does not have; the paths of data do not count.
 std::vector<std::string> differences(const std::string& changed, const std::string& own) {
-  std::multiset<std::string> known;
-  std::istringstream lines(own);
-  for (std::string line; std::getline(lines, line);) known.insert(line);
+  const std::vector<std::string> lines = lines_without_paths(own);
+  std::multiset<std::string> known(lines.begin(), lines.end());
   std::vector<std::string> out;
-  std::istringstream others(changed);
-  for (std::string line; std::getline(others, line);)
+  for (const std::string& line : lines_without_paths(changed))
     if (const auto at = known.find(line); at != known.end())
       known.erase(at);
     else
@@ -77,19 +75,35 @@ std::vector<std::string> differences(const std::string& changed, const std::stri
   return out;
 }
 
-/// A finished run: its folder, and the settings that are not the table's.
+/// A finished run: its folder, its seed, and the settings that are not the table's.
 struct FinishedRun {
   fs::path folder;
+  int64_t seed = 0;
   std::vector<std::string> cut;
 };
 
 std::optional<FinishedRun> finished_run(const SweepPlan& plan, const RunOutcome& outcome, const SweepRun& run,
                                         const fs::path& cut) {
-  if (outcome.state == RunState::finished) return FinishedRun{outcome.folder, {}};
+  if (outcome.state == RunState::finished) return FinishedRun{outcome.folder, run.seed, {}};
   const fs::path started = cut / "done" / (run.name + ".started.json");
   if (!fs::exists(cut / "done" / (run.name + ".json")) || !fs::exists(started)) return std::nullopt;
   const std::string settings = read_json(started).value("settings", std::string());
-  return FinishedRun{cut / "runs" / run.name, differences(settings, description(plan, run))};
+  return FinishedRun{cut / "runs" / run.name, run.seed, differences(settings, description(plan, run))};
+}
+
+/// The runs with the table's own settings, or else those with the changed ones that most runs have: only runs
+/// with equal settings have a common mean.
+std::vector<FinishedRun> comparable(std::vector<FinishedRun> runs, std::set<std::string>& left_out) {
+  std::map<std::vector<std::string>, int64_t> counts;
+  for (const FinishedRun& run : runs) ++counts[run.cut];
+  std::vector<std::string> chosen;
+  for (const FinishedRun& run : runs)
+    if (!counts.contains({}) && (chosen.empty() || counts[run.cut] > counts[chosen])) chosen = run.cut;
+  std::erase_if(runs, [&](const FinishedRun& run) {
+    if (run.cut != chosen) left_out.insert(run.cut.begin(), run.cut.end());
+    return run.cut != chosen;
+  });
+  return runs;
 }
 
 void add_origin(PaperResults& results, const fs::path& folder) {
@@ -107,18 +121,34 @@ void add_origin(PaperResults& results, const fs::path& folder) {
   results.last_run = std::max(results.last_run, started);
 }
 
-/// A run with the table's own settings replaces cut ones in its cell.
-void add_value(ResultCell& cell, double value, int64_t seed, const FinishedRun& run) {
-  if (!cell.values.empty() && cell.cut.empty() && !run.cut.empty()) return;
-  if (run.cut.empty() && !cell.cut.empty()) {
-    cell.values.clear();
-    cell.seeds.clear();
-    cell.cut.clear();
+/// Adds the finished runs of the plan's run and its other seeds to the cells of the table; `found` gets the
+/// paths of metrics that they have, undefined ones included.
+void add_runs(const PaperTable& table, const SweepPlan& plan, const SweepRun& run,
+              const std::vector<FinishedRun>& finished, PaperResults& results, std::set<std::string>& found) {
+  std::vector<Json> figures;
+  for (const FinishedRun& one : finished) {
+    figures.push_back(metrics_of(one.folder));
+    add_origin(results, one.folder);
   }
-  cell.values.push_back(value);
-  cell.seeds.push_back(seed);
-  for (const std::string& one : run.cut)
-    if (std::find(cell.cut.begin(), cell.cut.end(), one) == cell.cut.end()) cell.cut.push_back(one);
+  for (const TableMetric& metric : table.metrics) {
+    for (const std::string& path : metric.paths)
+      if (std::ranges::any_of(figures,
+                              [&](const Json& one) { return one.contains(Json::json_pointer(path)); }))
+        found.insert(path);
+    if (!has_cell(table, plan, run, metric)) continue;
+    const TablePlace place = place_of(table, plan, run, metric);
+    ResultCell& cell = cell_at(results, place.row, place.column);
+    cell.decimals = metric.decimals;
+    cell.median = metric.median;
+    for (size_t i = 0; i < finished.size(); ++i) {
+      const std::optional<double> value = value_of(figures[i], metric);
+      cell.undefined += value ? 0 : 1;
+      if (!value) continue;
+      cell.values.push_back(*value);
+      cell.seeds.push_back(finished[i].seed);
+      cell.cut = finished[i].cut;
+    }
+  }
 }
 
 double median_of(std::vector<double> values) {
@@ -131,13 +161,31 @@ double middle_of(const ResultCell& cell) {
   return cell.median ? median_of(cell.values) : mean_of(cell.values);
 }
 
-std::string here_text(const ResultCell& cell) {
+/// Settings of cut runs, each list once, in the order of the cells.
+std::vector<std::vector<std::string>> cuts_of(const PaperResults& results) {
+  std::vector<std::vector<std::string>> cuts;
+  for (const ResultRow& row : results.rows)
+    for (const ResultCell& cell : row.cells)
+      if (!cell.cut.empty() && std::find(cuts.begin(), cuts.end(), cell.cut) == cuts.end())
+        cuts.push_back(cell.cut);
+  return cuts;
+}
+
+/// "(cut)", or "(cut 2)" if the runs of a table were cut in several ways.
+std::string cut_mark(const std::vector<std::vector<std::string>>& cuts, const std::vector<std::string>& cut) {
+  if (cuts.size() == 1) return "(cut)";
+  return fmt::format("(cut {})", std::find(cuts.begin(), cuts.end(), cut) - cuts.begin() + 1);
+}
+
+std::string here_text(const ResultCell& cell, const std::vector<std::vector<std::string>>& cuts) {
   if (cell.values.empty()) return "";
-  const std::string text =
+  std::string text =
       report::Cell::mean_sd(middle_of(cell), cell.median ? std::nullopt : stddev_of(cell.values),
                             static_cast<int>(cell.decimals))
           .text();
-  return cell.cut.empty() ? text : text + " (cut)";
+  if (cell.undefined > 0)
+    text += fmt::format(" ({} of {})", cell.values.size(), cell.values.size() + cell.undefined);
+  return cell.cut.empty() ? text : text + " " + cut_mark(cuts, cell.cut);
 }
 
 std::string printed_text(const ResultCell& cell) {
@@ -153,11 +201,18 @@ std::set<int64_t> seeds_of(const PaperResults& results) {
   return seeds;
 }
 
-std::set<std::string> cuts_of(const PaperResults& results) {
-  std::set<std::string> cuts;
+/// What the cells of the runs show.
+std::string here_note(const PaperTable& table, const PaperResults& results) {
+  const auto median = std::count_if(table.metrics.begin(), table.metrics.end(),
+                                    [](const TableMetric& metric) { return metric.median; });
+  std::string text = median == 0 ? "mean ± standard deviation over the seeds"
+                     : median == std::ssize(table.metrics)
+                         ? "median over the seeds"
+                         : "mean ± standard deviation, or median, over the seeds";
   for (const ResultRow& row : results.rows)
-    for (const ResultCell& cell : row.cells) cuts.insert(cell.cut.begin(), cell.cut.end());
-  return cuts;
+    if (std::ranges::any_of(row.cells, [](const ResultCell& cell) { return cell.undefined > 0; }))
+      return text + "; (2 of 3): the metric is undefined for the other seeds";
+  return text;
 }
 
 std::string today() {
@@ -189,21 +244,19 @@ PaperResults read_results(const PaperTable& table, const SweepPlan& plan, const 
     results.rows.push_back({row.name, std::vector<ResultCell>(row.cells.size())});
     for (size_t i = 0; i < row.cells.size(); ++i) results.rows.back().cells[i].printed = row.cells[i];
   }
-  for (size_t i = 0; i < plan.runs.size(); ++i) {
-    const SweepRun& run = plan.runs[i];
-    const auto finished = finished_run(plan, outcome.runs[i], run, cut_folder(out));
-    const Json metrics = finished ? metrics_of(finished->folder) : Json();
-    if (finished) add_origin(results, finished->folder);
-    for (const TableMetric& metric : table.metrics) {
-      if (!has_cell(table, plan, run, metric)) continue;
-      const TablePlace place = place_of(table, plan, run, metric);
-      ResultCell& cell = cell_at(results, place.row, place.column);
-      cell.decimals = metric.decimals;
-      cell.median = metric.median;
-      if (!finished) continue;
-      if (const auto value = value_of(metrics, metric)) add_value(cell, *value, run.seed, *finished);
-    }
+  std::set<std::string> found;
+  for (size_t i = 0, end = 0; i < plan.runs.size(); i = end) {
+    std::vector<FinishedRun> finished;
+    for (; end < plan.runs.size() && plan.runs[end].labels == plan.runs[i].labels; ++end)
+      if (auto one = finished_run(plan, outcome.runs[end], plan.runs[end], cut_folder(out)))
+        finished.push_back(std::move(*one));
+    finished = comparable(std::move(finished), results.left_out);
+    add_runs(table, plan, plan.runs[i], finished, results, found);
   }
+  if (!results.first_run.empty())
+    for (const TableMetric& metric : table.metrics)
+      for (const std::string& path : metric.paths)
+        if (!found.contains(path)) results.absent.insert(path);
   for (ResultRow& row : results.rows)
     for (size_t c = 0; c < row.cells.size(); ++c)
       for (size_t s = 0; s < table.slips.size(); ++s) {
@@ -220,12 +273,13 @@ std::string results_markdown(const PaperTable& table, const TablePlan& planned, 
   std::vector<report::Column> columns = {{""}, {""}};
   for (const std::string& name : results.columns) columns.push_back({name});
   report::Table cells(columns);
+  const std::vector<std::vector<std::string>> cuts = cuts_of(results);
   for (const ResultRow& row : results.rows) {
     std::vector<report::Cell> printed = {row.name, "printed"}, here = {row.name, "here"};
     bool any_printed = false, any_run = false;
     for (const ResultCell& cell : row.cells) {
       printed.emplace_back(printed_text(cell));
-      here.emplace_back(here_text(cell));
+      here.emplace_back(here_text(cell, cuts));
       any_printed = any_printed || !cell.printed.empty();
       any_run = any_run || !cell.values.empty();
     }
@@ -235,8 +289,8 @@ std::string results_markdown(const PaperTable& table, const TablePlan& planned, 
   std::string out =
       fmt::format("# {} {}: {}\n\n{}\n", table.paper, table.id, table.title, cells.to_markdown());
   const auto add = [&](const std::string& line) { out += line + "\n"; };
-  add("*Printed*: by the paper. *Here*: mean ± standard deviation over the seeds. What is empty was not "
-      "run.\n");
+  add(fmt::format("*Printed*: by the paper. *Here*: {}. What is empty was not run.\n",
+                  here_note(table, results)));
   if (!table.note.empty()) add("- " + table.note);
   for (size_t i = 0; i < table.slips.size(); ++i) add(fmt::format("- †{} {}", i + 1, table.slips[i].note));
   for (const AbsentRows& absent : table.absent)
@@ -244,9 +298,15 @@ std::string results_markdown(const PaperTable& table, const TablePlan& planned, 
   if (!table.why.empty()) add("- Not reproduced: " + table.why);
   for (const OfficialFile& file : planned.missing)
     add(fmt::format("- Missing data{}: {}", file.choice.empty() ? "" : " of " + file.choice, file.text()));
-  const std::set<std::string> cuts = cuts_of(results);
-  if (!cuts.empty())
-    add(fmt::format("- (cut): runs with other settings than the table's: {}", fmt::join(cuts, ", ")));
+  for (const std::vector<std::string>& cut : cuts)
+    add(fmt::format("- {}: runs with other settings than the table's: {}", cut_mark(cuts, cut),
+                    fmt::join(cut, ", ")));
+  if (!results.left_out.empty())
+    add(fmt::format("- Left out: runs whose settings differ from those of other seeds in their cell: {}",
+                    fmt::join(results.left_out, ", ")));
+  if (!results.absent.empty())
+    add(fmt::format("- No finished run has {}, the path of a metric of {}", fmt::join(results.absent, ", "),
+                    table.file.filename().string()));
   std::string made = fmt::format("- {} of {} runs with the table's own settings have finished",
                                  finished_in(outcome), outcome.runs.size());
   if (!results.commits.empty())
@@ -272,6 +332,7 @@ Json results_json(const PaperTable& table, const TablePlan& planned, const Sweep
            {cell.median ? "median" : "mean", cell.values.empty() ? Json(nullptr) : Json(middle_of(cell))},
            {"std", stddev ? Json(*stddev) : Json(nullptr)},
            {"values", cell.values},
+           {"undefined", cell.undefined},
            {"seeds", cell.seeds},
            {"cut", cell.cut}});
     }

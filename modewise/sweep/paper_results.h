@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ResultCell {
   std::string printed;         // by the paper; "" if it has none
   std::vector<double> values;  // of the finished runs, times the factor, by seed; empty: not run
   std::vector<int64_t> seeds;
+  size_t undefined = 0;  // finished runs without a value
   int64_t decimals = 3;
   bool median = false;           // of the values, instead of their mean
   std::vector<std::string> cut;  // settings of its runs that are not the table's; empty: the table's own runs
@@ -32,6 +34,8 @@ struct PaperResults {
   std::vector<ResultRow> rows;                   // the printed rows in the paper's order, then further ones
   std::vector<std::string> commits, processors;  // of the runs in the cells
   std::string first_run, last_run;               // when the first and the last of them were started
+  std::set<std::string> left_out;  // settings of cut runs in no cell: others of the cell have other settings
+  std::set<std::string> absent;    // paths of metrics that no finished run has
 };
 
 /// Folder of the runs of a sweep's folder that were cut: trained with --set.

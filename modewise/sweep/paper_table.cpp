@@ -27,8 +27,11 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
 }
 
-/// The cells of "a | b | c".
+/// The cells of "a | b | c", or of a line of Markdown, "| a | b | c |".
 std::vector<std::string> cells_of(std::string_view line) {
+  const std::string whole = trimmed(line);
+  if (whole.size() > 1 && whole.front() == '|' && whole.back() == '|')
+    return cells_of(std::string_view(whole).substr(1, whole.size() - 2));
   std::vector<std::string> cells;
   while (true) {
     const size_t bar = line.find('|');
@@ -53,7 +56,11 @@ void read_printed(const TomlReader& reader, PaperTable& table) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::vector<std::string> cells = cells_of(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (cells.size() == 1 && cells.front().empty()) continue;
+    const bool rule = std::ranges::all_of(cells, [](const std::string& cell) {
+      return !cell.empty() && cell.find_first_not_of("-:") == std::string::npos;
+    });
+    if ((cells.size() == 1 && cells.front().empty()) || (rule && table.printed.empty() && cells.size() > 1))
+      continue;
     const std::string name = cells.front();
     cells.erase(cells.begin());
     if (table.columns.empty()) {
@@ -207,7 +214,7 @@ void read_runs(PaperTable& table) {
   table.files = files_of(reader, root, "");
   for (const toml::table* axis : reader.tables("axis")) {
     if (reader.value<bool>(*axis, "across", false, "true or false"))
-      table.across.push_back(reader.text(*axis, "name"));
+      table.across.push_back(reader.text(*axis, "name", reader.text(*axis, "key")));
     each_choice(*axis, [&](const toml::table& choice) {
       for (OfficialFile& one : files_of(reader, choice, reader.text(choice, "name")))
         table.files.push_back(std::move(one));
@@ -217,6 +224,22 @@ void read_runs(PaperTable& table) {
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+/// Config error if a slip or absent rows name a row or column that is not printed.
+void require_known_cells(const PaperTable& table) {
+  std::vector<std::string> rows;
+  for (const PrintedRow& row : table.printed) rows.push_back(row.name);
+  const auto check = [&](const char* what, const std::string& name, const std::vector<std::string>& known) {
+    require(name.empty() || contains(known, name), ErrorKind::config, "{}: there is no printed {} '{}'{}",
+            table.file.string(), what, name, nearest_name_hint(name, known));
+  };
+  for (const Slip& slip : table.slips) {
+    check("row", slip.row, rows);
+    check("column", slip.column, table.columns);
+  }
+  for (const AbsentRows& absent : table.absent)
+    for (const std::string& row : absent.rows) check("row", row, rows);
 }
 
 }  // namespace
@@ -247,8 +270,13 @@ PaperTable read_paper_table(const fs::path& file) {
     own.only_keys(*slip, {"row", "column", "note"});
     table.slips.push_back({own.text(*slip, "row"), own.text(*slip, "column"), own.text(*slip, "note")});
   }
-  if (const std::string other = own.text(root, "runs_of"); !other.empty())
+  require_known_cells(table);
+  if (const std::string other = own.text(root, "runs_of"); !other.empty()) {
+    for (const char* key : {"task", "config", "seeds", "settings", "files", "axis", "group"})
+      require(!root.contains(key), ErrorKind::config,
+              "{}: the runs are those of {}, so {} has no effect here", file.string(), other, key);
     table.runs_file = file.parent_path() / (other + kExtension);
+  }
   read_runs(table);
   require(!table.task.empty() || !table.why.empty(), ErrorKind::config,
           "{}: a table needs a task, or why it cannot be reproduced", file.string());

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
@@ -45,11 +46,13 @@ struct Group {
 
 constexpr size_t kMaxIndexDigits = 18;
 
-/// Letters, digits, '.', '_' and '-'; the rest becomes '-'.
+/// Letters, digits, '.', '_', '-' and what is not ASCII; the rest becomes '-'.
 std::string file_name_of(const std::string& text) {
   std::string out;
-  for (const char c : text)
-    out += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' ? c : '-';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += std::isalnum(byte) != 0 || byte >= 0x80 || c == '.' || c == '_' ? c : '-';
+  }
   return out;
 }
 
@@ -96,22 +99,26 @@ Group read_group(const TomlReader& reader, const toml::table& table, const std::
           "{}: a group needs choices and a table `set`", here);
   std::vector<std::string> known;
   for (const std::string& name : names) {
-    bool found = false;
+    std::vector<std::string> owners;
     for (size_t i = 0; i < axes.size(); ++i) {
       for (const Choice& choice : axes[i].choices) {
         known.push_back(choice.name);
-        if (choice.name != name) continue;
-        out.choices[i].push_back(name);
-        found = true;
+        const std::string whole = axes[i].name + "=" + choice.name;
+        if (name != choice.name && name != whole) continue;
+        out.choices[i].push_back(choice.name);
+        owners.push_back(whole);
       }
     }
-    require(found, ErrorKind::config, "{}: no axis has a choice named '{}'{}", here, name,
+    require(!owners.empty(), ErrorKind::config, "{}: no axis has a choice named '{}'{}", here, name,
             nearest_name_hint(name, known));
+    require(owners.size() == 1, ErrorKind::config, "{}: several axes have a choice named '{}': write {}",
+            here, name, fmt::join(owners, " or "));
   }
   return out;
 }
 
-SweepMetric read_metric(const TomlReader& reader, const toml::table& table) {
+/// `best` without one: that of the task's own metric, and none for other numbers.
+SweepMetric read_metric(const TomlReader& reader, const toml::table& table, const SweepTask& task) {
   reader.only_keys(table, {"path", "name", "best", "decimals", "factor"});
   SweepMetric out;
   out.path = reader.text(table, "path");
@@ -119,7 +126,8 @@ SweepMetric read_metric(const TomlReader& reader, const toml::table& table) {
           "{}: a metric needs a path into metrics.json, such as \"/best/val_mse\"",
           reader.place(table.source()));
   out.name = reader.text(table, "name", out.path.substr(1));
-  out.best = reader.text(table, "best", "lowest");
+  const auto own = std::ranges::find(task.metrics, out.path, &SweepMetric::path);
+  out.best = reader.text(table, "best", own == task.metrics.end() ? "none" : own->best);
   require(out.best == "lowest" || out.best == "highest" || out.best == "none", ErrorKind::config,
           "{}: best must be lowest, highest or none, got '{}'", reader.place(table.source()), out.best);
   out.decimals = reader.value<int64_t>(table, "decimals", 3, "an integer");
@@ -185,26 +193,63 @@ std::string key_of(const std::string& setting) {
   return setting.substr(0, setting.find('='));
 }
 
+/// Keys of settings under their current names.
+class CurrentKeys {
+ public:
+  explicit CurrentKeys(const SweepTask& task) : known_(task.keys.begin(), task.keys.end()) {}
+
+  std::string of(const std::string& setting) const {
+    const std::string key = key_of(setting);
+    if (known_.empty() || known_.contains(key)) return key;
+    const std::string current =
+        current_key(key, [&](const std::string& one) { return known_.contains(one); });
+    return current.empty() ? key : current;
+  }
+
+ private:
+  std::set<std::string> known_;
+};
+
 /// Throws a config error unless each key of an axis is set by this axis alone (groups and --set refine named
 /// choices).
-void require_true_labels(const std::vector<Axis>& axes, const std::vector<std::string>& last,
+void require_true_labels(const std::vector<Axis>& axes, const std::vector<Group>& groups,
+                         const std::vector<std::string>& last, const CurrentKeys& keys,
                          const std::string& path) {
   std::map<std::string, const Axis*> owners;  // of a key
   for (const Axis& axis : axes)
     for (const Choice& choice : axis.choices)
       for (const std::string& setting : choice.settings) {
-        const auto [owner, added] = owners.emplace(key_of(setting), &axis);
+        const auto [owner, added] = owners.emplace(keys.of(setting), &axis);
         require(
             added || owner->second == &axis, ErrorKind::config,
             "{}: the axes '{}' and '{}' both set {}: the later one would win, and the labels of the other "
             "would be false",
-            path, owner->second->name, axis.name, key_of(setting));
+            path, owner->second->name, axis.name, keys.of(setting));
       }
-  for (const std::string& setting : last)
-    for (const Axis& axis : axes)
-      require(axis.key != key_of(setting), ErrorKind::config,
+  for (const Axis& axis : axes) {
+    if (axis.key.empty()) continue;
+    const auto overrides = [&](const std::string& setting) { return keys.of(setting) == keys.of(axis.key); };
+    for (const std::string& setting : last)
+      require(!overrides(setting), ErrorKind::config,
               "{}: --set {} would override the axis '{}', whose labels would be false: edit the axis", path,
               setting, axis.name);
+    for (const Group& group : groups)
+      for (const std::string& setting : group.settings)
+        require(
+            !overrides(setting), ErrorKind::config,
+            "{}: a group with {} would override the axis '{}', whose labels would be false: give the axis "
+            "named choices",
+            path, setting, axis.name);
+  }
+}
+
+/// Throws a config error if runs have other data than `data` or --data.
+void require_own_data(const SweepPlan& plan, const CurrentKeys& keys, const std::string& path) {
+  if (plan.data.empty()) return;
+  for (const SweepRun& run : plan.runs)
+    for (const std::string& setting : run.settings)
+      require(keys.of(setting) != "data.path", ErrorKind::config,
+              "{}: {} would replace the data {}: give one of them", path, setting, plan.data);
 }
 
 /// Throws a config error if settings replace the seeds of the sweep.
@@ -299,7 +344,8 @@ SweepPlan plan_of(const TomlReader& reader, const std::string& path, const std::
   std::vector<Group> groups;
   for (const toml::table* table : reader.tables("group")) groups.push_back(read_group(reader, *table, axes));
   for (const toml::table* table : reader.tables("metric"))
-    plan.metrics.push_back(read_metric(reader, *table));
+    plan.metrics.push_back(read_metric(reader, *table, task));
+  plan.default_metrics = plan.metrics.empty() && overrides.metrics.empty();
   if (plan.metrics.empty()) plan.metrics = task.metrics;
   if (!overrides.metrics.empty()) {
     std::vector<SweepMetric> chosen;
@@ -310,9 +356,14 @@ SweepPlan plan_of(const TomlReader& reader, const std::string& path, const std::
   const std::vector<int64_t> seeds =
       overrides.seeds.empty() ? reader.integers("seeds", {0}) : overrides.seeds;
   require_bounded(axes, seeds.size(), path);
-  require_true_labels(axes, overrides.settings, path);
+  const CurrentKeys keys(task);
+  require_true_labels(axes, groups, overrides.settings, keys, path);
+  for (const std::string& name : plan.axes)
+    require(std::ranges::count(plan.axes, name) == 1, ErrorKind::config, "{}: two axes are named '{}'", path,
+            name);
   plan.runs = grid(axes, groups, seeds, reader.settings(reader.root(), "settings"), overrides.settings);
   require_own_seeds(plan.runs, path);
+  require_own_data(plan, keys, path);
   std::set<std::string> names;
   for (const SweepRun& run : plan.runs)
     require(names.insert(run.name).second, ErrorKind::config,
@@ -342,6 +393,18 @@ std::string description(const SweepPlan& plan, const SweepRun& run) {
   return fmt::format("{}\n{}\n{}\nseed {}\n{}\n", plan.task,
                      plan.config.empty() ? "" : read_file(plan.config), plan.data, run.seed,
                      fmt::join(run.settings, "\n"));
+}
+
+std::vector<std::string> lines_without_paths(const std::string& description) {
+  std::vector<std::string> out;
+  std::istringstream lines(description);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find('=');
+    const bool setting = line.starts_with("data.") && equals != std::string::npos;
+    if (!line.starts_with('/') && !(setting && line.substr(equals + 1).starts_with('/')))
+      out.push_back(std::move(line));
+  }
+  return out;
 }
 
 }  // namespace modewise::sweep

@@ -20,7 +20,7 @@
 //   [[metric]]                          # in metrics.json; optional: default is the task's validation metric
 //   path = "/best/val_mse"
 //   name = "validation MSE"
-//   best = "lowest"
+//   best = "lowest"                   # default: that of the task's own metric, else none
 //   decimals = 3
 //
 // No run evaluates the test split (train --no-test): a sweep selects models, and a test split that selects
@@ -53,10 +53,11 @@ struct SweepMetric {
   bool operator==(const SweepMetric&) const = default;
 };
 
-/// A task: its name, its command after `train`, and its validation metrics.
+/// A task: its name, its command after `train`, its validation metrics and the keys of its settings.
 struct SweepTask {
   std::string name, command;
   std::vector<SweepMetric> metrics;
+  std::vector<std::string> keys = {};
 };
 
 struct SweepRun {
@@ -72,9 +73,10 @@ struct SweepPlan {
   std::string config, data;
   std::vector<std::string> axes;
   std::vector<SweepMetric> metrics;
-  std::vector<SweepRun> runs;  // grid order: last axis fastest, seeds of a cell together
-  std::string command = {};    // subcommand of `modewise train`; empty: the task
-  bool reads_test = false;     // runs evaluate the test split: only for runs among which nothing is chosen
+  std::vector<SweepRun> runs;    // grid order: last axis fastest, seeds of a cell together
+  bool default_metrics = false;  // the task's, of which a run may lack some
+  std::string command = {};      // subcommand of `modewise train`; empty: the task
+  bool reads_test = false;       // runs evaluate the test split: only for runs among which nothing is chosen
 };
 
 /// Overrides of the file from the command line.
@@ -89,7 +91,7 @@ struct SweepOverrides {
 /// `tasks`: the known tasks; the first is the default. Config errors with file and line for an invalid sweep,
 /// for grids of more than kMaxRuns runs, and for metrics of the test split; the runs themselves check the
 /// settings. Errors also for settings that would make a label false: a key of two axes, the key of an axis's
-/// values in --set, and train.seed.
+/// values in a group or in --set, data.path beside `data`, and train.seed.
 SweepPlan read_sweep_plan(const std::string& path, const std::vector<SweepTask>& tasks,
                           const SweepOverrides& overrides = {});
 
@@ -99,5 +101,7 @@ std::vector<std::string> training_arguments(const SweepPlan& plan, const SweepRu
 
 /// Everything that determines the results of a run: task, config, data and settings as one text.
 std::string description(const SweepPlan& plan, const SweepRun& run);
+/// The lines of a description without the paths of data, which may move.
+std::vector<std::string> lines_without_paths(const std::string& description);
 
 }  // namespace modewise::sweep

@@ -73,14 +73,10 @@ class Runner {
     again_.resize(plan_.runs.size());
     yield_until_.resize(plan_.runs.size());
     for (size_t i = 0; i < plan_.runs.size(); ++i) look_at(i);
-    wanted_.assign(plan_.runs.size(), options_.only.empty());
-    for (const std::string& name : options_.only) {
-      const auto run = std::find_if(plan_.runs.begin(), plan_.runs.end(),
-                                    [&](const SweepRun& one) { return one.name == name; });
-      require(run != plan_.runs.end(), ErrorKind::config, "{} has no run {}; --dry-run lists the runs",
-              plan_.name, name);
-      wanted_[static_cast<size_t>(run - plan_.runs.begin())] = true;
-    }
+    require_runs(plan_, options_.only);
+    for (const SweepRun& run : plan_.runs)
+      wanted_.push_back(options_.only.empty() ||
+                        std::ranges::find(options_.only, run.name) != options_.only.end());
   }
 
   SweepOutcome found() { return std::move(outcome_); }
@@ -168,12 +164,13 @@ class Runner {
     run.log = options_.out / "logs" / (plan_.runs[i].name + ".log");
     const auto settings = system_.read(started(i));
     if (!settings) return;
-    const auto earlier = parse_json(*settings, started(i).string());
-    require(earlier.is_object() && earlier.value("settings", "") == description(plan_, plan_.runs[i]),
-            ErrorKind::config,
-            "{} has other settings than {} now: use another --out, or remove that folder and {}",
-            run.folder.string(), plan_.name, started(i).string());
     const auto finished = system_.read(marker(i));
+    // Without the file it failed at once, or its folder was removed: it is trained again.
+    if (!system_.exists(run.folder / (finished ? "metrics.json" : "manifest.json"))) return;
+    const auto earlier = parse_json(*settings, started(i).string());
+    require(earlier.is_object() && same_settings(i, earlier), ErrorKind::config,
+            "{} has other settings than {} now: use another --out, or remove that folder",
+            run.folder.string(), plan_.name);
     if (!finished) return;
     const auto done = parse_json(*finished, marker(i).string());
     require_same_data(i, earlier.value("data", ""));
@@ -182,13 +179,22 @@ class Runner {
     run.seconds = done.is_object() ? done.value("seconds", 0.0) : 0.0;
   }
 
+  /// Whether run i was started with its settings of now; its data may have moved.
+  bool same_settings(size_t i, const nlohmann::json& earlier) {
+    const std::string then = earlier.value("settings", ""), now = description(plan_, plan_.runs[i]);
+    if (then == now) return true;
+    const std::string data = earlier.value("data", "");
+    return !data.empty() && data == data_.of(plan_, plan_.runs[i]) &&
+           lines_without_paths(then) == lines_without_paths(now);
+  }
+
   /// Config error if the data of the finished run i have changed; `then`: their identity, "" if unknown.
   void require_same_data(size_t i, const std::string& then) {
     const std::string now = then.empty() ? "" : data_.of(plan_, plan_.runs[i]);
     require(now.empty() || now == then, ErrorKind::config,
             "{} was trained on other data than its files hold now, and is not mixed with runs on these: use "
-            "another --out, or remove that folder and {}",
-            outcome_.runs[i].folder.string(), started(i).string());
+            "another --out, or remove that folder",
+            outcome_.runs[i].folder.string());
   }
 
   bool running(size_t i) const {
@@ -364,6 +370,12 @@ class Runner {
 };
 
 }  // namespace
+
+void require_runs(const SweepPlan& plan, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    require(std::ranges::find(plan.runs, name, &SweepRun::name) != plan.runs.end(), ErrorKind::config,
+            "{} has no run {}; --dry-run lists the runs", plan.name, name);
+}
 
 SweepOutcome look_at_sweep(const SweepPlan& plan, const SweepOptions& options) {
   return Runner(plan, options).found();

@@ -59,6 +59,9 @@ Shares share_cores(int64_t jobs, int64_t threads);
 /// trained on other data than its files have now, or if `only` has an unknown name; cannot_create, io.
 SweepOutcome run_sweep(const SweepPlan& plan, const SweepOptions& options);
 
+/// Config error for a name that no run of the plan has.
+void require_runs(const SweepPlan& plan, const std::vector<std::string>& names);
+
 /// The finished runs in `out`, without starting any; errors as run_sweep.
 SweepOutcome look_at_sweep(const SweepPlan& plan, const SweepOptions& options);
 

@@ -47,11 +47,13 @@ Json run_metrics(const fs::path& folder) {
   return metrics;
 }
 
-/// Horizon and windows of a run's validation: figures of other ones are not comparable.
-std::string evaluated_on(const Json& metrics) {
-  std::string text;
-  for (const char* pointer : {"/validation/horizon", "/validation/windows"})
-    if (const Json::json_pointer at(pointer); metrics.contains(at)) text += metrics[at].dump() + " ";
+/// Data, horizon and samples of a run's validation: figures of other ones are not comparable.
+std::string evaluated_on(const fs::path& folder, const Json& metrics) {
+  std::string text =
+      fs::exists(folder / "data.json") ? read_json(folder / "data.json").value("hash", "") : "";
+  for (const char* key : {"horizon", "windows", "samples", "tokens", "pixels", "series"})
+    if (const Json::json_pointer at(std::string("/validation/") + key); metrics.contains(at))
+      text += " " + metrics[at].dump();
   return text;
 }
 
@@ -64,6 +66,18 @@ void add_names(const Json& json, const std::string& prefix, std::vector<std::str
 }
 
 }  // namespace
+
+void drop_absent_metrics(SweepPlan& plan, std::vector<SweepRow>& rows) {
+  const auto absent = [&](size_t m) {
+    return std::ranges::all_of(rows, [&](const SweepRow& row) { return row.values[m].empty(); });
+  };
+  for (size_t m = plan.metrics.size(); plan.default_metrics && m-- > 0;) {
+    if (plan.metrics.size() == 1 || !absent(m)) continue;
+    const auto at = static_cast<std::ptrdiff_t>(m);
+    plan.metrics.erase(plan.metrics.begin() + at);
+    for (SweepRow& row : rows) row.values.erase(row.values.begin() + at);
+  }
+}
 
 void require_metrics(const SweepPlan& plan, const SweepOutcome& outcome, const std::vector<SweepRow>& rows) {
   const auto finished = std::ranges::find(outcome.runs, RunState::finished, &RunOutcome::state);
@@ -89,7 +103,7 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outc
     if (outcome.runs[i].state != RunState::finished) continue;
     ++row.finished;
     const Json metrics = run_metrics(outcome.runs[i].folder);
-    row.evaluated = evaluated_on(metrics);
+    row.evaluated = evaluated_on(outcome.runs[i].folder, metrics);
     for (size_t m = 0; m < plan.metrics.size(); ++m) {
       const Json::json_pointer pointer(plan.metrics[m].path);
       if (metrics.contains(pointer) && metrics[pointer].is_number())
@@ -118,9 +132,15 @@ report::Table sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& ro
       std::vector<double> values = row.values[m];
       for (double& v : values) v *= plan.metrics[m].factor;
       const int decimals = static_cast<int>(plan.metrics[m].decimals);
-      cells.push_back(
-          values.empty() ? Cell(std::nan(""), decimals)
-                         : Cell::mean_sd(mean_of(values), stddev_of(values), decimals).within(row.evaluated));
+      if (values.empty()) {
+        cells.emplace_back(std::nan(""), decimals);
+        continue;
+      }
+      Cell cell = Cell::mean_sd(mean_of(values), stddev_of(values), decimals);
+      if (values.size() < row.finished)
+        cells.emplace_back(fmt::format("{} ({} of {})", cell.text(), values.size(), row.finished));
+      else
+        cells.push_back(std::move(cell).within(row.evaluated));
     }
     table.add_row(std::move(cells));
   }
@@ -170,7 +190,7 @@ void write_sweep_results(const SweepPlan& plan, const SweepOutcome& outcome,
   page.add_table(
       table,
       "Mean ± standard deviation over seeds; the best of each metric is marked, among rows with the "
-      "same validation data.");
+      "same validation data. (2 of 3): the metric is undefined for the other seeds.");
   std::vector<report::CaptionedFigure> figures;
   for (size_t m = 0; m < plan.metrics.size(); ++m) {
     report::BarChart chart;

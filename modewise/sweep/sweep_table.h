@@ -17,18 +17,21 @@ struct SweepRow {
   std::vector<std::string> labels;
   std::vector<size_t> runs;                 // indices into the plan's runs, one per seed
   size_t finished = 0;                      // number of finished runs
-  std::string evaluated;                    // horizon and windows of their validation, if they have any
+  std::string evaluated;                    // data, horizon and samples of their validation
   std::vector<std::vector<double>> values;  // per metric: values of the finished runs that have it
 };
 
 /// Reads metrics.json of the finished runs. Data error if one is damaged.
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepOutcome& outcome);
 
+/// Removes default metrics that no finished run has, such as those of another objective.
+void drop_absent_metrics(SweepPlan& plan, std::vector<SweepRow>& rows);
 /// Config error for a metric that no finished run has; it names those that exist.
 void require_metrics(const SweepPlan& plan, const SweepOutcome& outcome, const std::vector<SweepRow>& rows);
 
 /// Columns: axes, finished seeds, metrics; the best value of each metric is marked, among the rows with the
-/// same horizon and validation windows.
+/// same validation data. A mean over fewer seeds than have finished is "0.45 ± 0.01 (2 of 3)", and not
+/// marked.
 report::Table sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 nlohmann::ordered_json sweep_json(const SweepPlan& plan, const SweepOutcome& outcome,
                                   const std::vector<SweepRow>& rows);

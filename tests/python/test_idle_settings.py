@@ -62,6 +62,8 @@ def test_stored_predictions_are_not_for_panels(tmp_path):
 def test_options_that_contradict_each_other(table, tmp_path):
     command = ["train", "forecast", table, "--out", tmp_path / "run"]
     fails(2, "--model dlinear contradicts --set model.name=hot: give one of them", arguments=[*command, "--model", "dlinear", "--set", "model.name=hot"])
+    fails(2, "--seed 3 contradicts --set train.seed=4: give one of them", arguments=[*command, "--seed", "3", "--set", "train.seed=4"])
+    fails(2, "contradicts --set data.path=other.csv: give one of them", arguments=[*command, "--set", "data.path=other.csv"])
     fails(2, "--horizon 12 (forecast.horizon) contradicts forecast.horizons = [6, 24], which replace it",
           arguments=[*command, "--horizon", 12, "--set", "forecast.horizons=6,24"])  # fmt: skip
     (tmp_path / "c.toml").write_text("[forecast]\nhorizons = [6, 24]\n")

@@ -202,6 +202,35 @@ def test_own_table_with_its_own_settings(own, tmp_path):
     assert f"commit {made['commits'][0]}, on {made['processors'][0]}; table written {datetime.date.today()}" in again.stdout
 
 
+def test_only_runs_with_equal_settings_have_a_mean(own, tmp_path):
+    """Cut runs of other settings are left out and named; several ways of cutting a table are numbered; a misspelt path is named."""
+    table = ["reproduce", "own", "table1", *own]
+    file = tmp_path / "papers" / "own" / "table1.toml"
+    file.write_text(file.read_text().replace("seeds = [1, 2]", "seeds = [1, 2, 3]"))
+    for seed, choice, steps in ((1, "linear", 1), (2, "linear", 2), (1, "further", 1), (2, "further", 2), (3, "further", 2)):
+        ok(*table, "--only", choice, "--seeds", seed, "--set", f"data.split_ratios=0.{9 - steps},0.1,0.{steps}")
+    text = ok(*table, "--table").stdout
+    cells = cells_of(json.loads((tmp_path / "out" / "table1.json").read_text()))
+    assert cells["linear", "One MSE"]["seeds"] == [1] and cells["further", "One MSE"]["seeds"] == [2, 3]
+    assert "(cut 1): runs with other settings than the table's: data.split_ratios=0.8,0.1,0.1" in text
+    assert "(cut 2): runs with other settings than the table's: data.split_ratios=0.7,0.1,0.2" in text
+    assert "Left out: runs whose settings differ from those of other seeds in their cell: data.split_ratios=0.7,0.1,0.2, data.split_ratios=0.8" in text
+    moved = (tmp_path / "data").rename(tmp_path / "moved")
+    assert "(cut 1)" in ok(*[moved if part == tmp_path / "data" else part for part in table], "--table").stdout
+    file.write_text(file.read_text().replace('"/test/scaled/mae"', '"/test/scaled/smape", "/test/scaled/maee"'))
+    again = ok(*[moved if part == tmp_path / "data" else part for part in table], "--table").stdout
+    assert "No finished run has /test/scaled/maee, the path of a metric of table1.toml" in again
+
+
+def test_only_names_a_choice_exactly_first(own, tmp_path):
+    file = tmp_path / "papers" / "own" / "table1.toml"
+    axis = '[[axis]]\nname = "share"\nchoices = [{ name = "1.0" }, { name = "10" }, { name = "α" }, { name = "βγ" }]\n[[metric]]'
+    file.write_text(file.read_text().replace("[[metric]]", axis))
+    for name, count in (("10", 4), ("1.0", 4), ("α", 4), ("1-0", 8), ("linear", 8)):
+        listed = json.loads(ok("reproduce", "own", "table1", *own, "--dry-run", "--json", "--only", name).stdout)
+        assert len(listed) == count, name
+
+
 def test_costs_and_commands(own, tmp_path):
     listed = json.loads(ok("reproduce", "own", "table1", *own, "--dry-run", "--json", "--only", "linear").stdout)
     assert [one["name"] for one in listed] == ["linear_One_s1", "linear_One_s2"]
@@ -210,7 +239,10 @@ def test_costs_and_commands(own, tmp_path):
     assert costs[0]["parameters"] == 2 * (24 * 8 + 8) and len(costs) == 1  # DLinear: two linear maps with bias
     measured = json.loads(ok("reproduce", "own", "table1", *own, "--measure", 2, "--only", "linear", "--json").stdout)[0]
     assert measured["steps"] == pytest.approx(-(-(280 - 24 - 8 + 1) // 32), abs=1) and measured["seconds"] > 0
-    assert not (tmp_path / "out" / "runs").exists()
+    assert not (tmp_path / "out" / "runs").exists() and not list((tmp_path / "out").glob("measured-*"))
+    chosen = ["--set", "train.epochs=-1"]  # by the size of the data
+    measured = json.loads(ok("reproduce", "own", "table1", *own, "--measure", 2, "--only", "linear", *chosen, "--json").stdout)[0]
+    assert measured["steps"] > 10 and measured["seconds"] > 0
 
 
 def test_the_cost_of_a_language_model_needs_no_long_text(tmp_path):

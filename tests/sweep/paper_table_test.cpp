@@ -125,6 +125,20 @@ TEST(PaperTable, LeavesRunsOutThatAreNotPrinted) {
   EXPECT_EQ(planned.plan.runs[0].name, "one_A_s7");
 }
 
+TEST(PaperTable, TakesTablesOfMarkdownAndAxesByKey) {
+  const ScratchFolder folder;
+  const PaperTable table = read_paper_table(folder.write(
+      "paper/table1.toml",
+      "title = \"x\"\nprinted = \"\"\"\n| model | A | B |\n|---|:-:|--:|\n| one | 1 | - |\n\"\"\"\ntask = "
+      "\"forecast\"\n"
+      "[[axis]]\nkey = \"model.heads\"\nvalues = [1]\nacross = true\n[[metric]]\npath = \"/a\"\n"));
+  EXPECT_THAT(table.columns, testing::ElementsAre("A", "B"));
+  ASSERT_EQ(table.printed.size(), 1u);
+  EXPECT_EQ(table.printed[0].name, "one");
+  EXPECT_THAT(table.printed[0].cells, testing::ElementsAre("1", "-"));
+  EXPECT_THAT(table.across, testing::ElementsAre("model.heads"));
+}
+
 TEST(PaperTable, NamesFilesOnce) {
   EXPECT_EQ(
       texts_of(
@@ -146,6 +160,15 @@ TEST(PaperTable, RefusesWhatCannotBeRight) {
   EXPECT_THAT(error("title = \"x\"\nwhy = \"y\"\n[[metric]]\npath = [\"/a\", 3]"),
               HasSubstr("path must be a string or a list of strings"));
   EXPECT_THAT(error("title = \"x\"\nwhy = \"y\"\n[[metric]]\npath = \"a\""), HasSubstr("JSON pointer"));
+  const std::string printed = "title = \"x\"\nwhy = \"y\"\nprinted = \"m | A\\nrow | 1\"\n";
+  EXPECT_THAT(error(printed + "[[slip]]\nrow = \"rows\"\nnote = \"z\"\n"),
+              HasSubstr("wrong.toml: there is no printed row 'rows' (did you mean 'row'?)"));
+  EXPECT_THAT(error(printed + "[[slip]]\ncolumn = \"B\"\nnote = \"z\"\n"),
+              HasSubstr("there is no printed column 'B'"));
+  EXPECT_THAT(error(printed + "[[absent]]\nrows = \"none\"\nwhy = \"z\"\n"),
+              HasSubstr("there is no printed row 'none'"));
+  EXPECT_THAT(error("title = \"x\"\nruns_of = \"table1\"\nseeds = [1]\n"),
+              HasSubstr("the runs are those of table1, so seeds has no effect here"));
   const PaperTable table = read_paper_table(folder.write("paper/table1.toml", kTable));
   folder.write("data/vocabulary.txt", "1");
   EXPECT_THAT(error_of(ErrorKind::no_input, [&] { plan_table(table, folder.path("data"), kTasks, {}); }),

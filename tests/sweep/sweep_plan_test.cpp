@@ -98,10 +98,10 @@ TEST(SweepPlan, WithoutAxesIsItsSeeds) {
 
 TEST(SweepPlan, ValidatesAndNeverTests) {
   const ScratchFolder folder;
-  for (const auto& [task, command, metrics] : kTasks) {
-    for (const std::string& name : {task, command}) {
+  for (const SweepTask& task : kTasks) {
+    for (const std::string& name : {task.name, task.command}) {
       const SweepPlan plan = read_sweep_plan(folder.write("a.toml", "task = \"" + name + "\"\n"), kTasks);
-      EXPECT_EQ(plan.metrics, metrics);
+      EXPECT_EQ(plan.metrics, task.metrics);
       EXPECT_THAT(training_arguments(plan, plan.runs.front(), "/runs/x", 1, false),
                   testing::Contains("--no-test"));
     }
@@ -202,6 +202,63 @@ TEST(SweepPlan, RefusesSettingsThatMakeLabelsFalse) {
               HasSubstr("a.toml: --set model.heads=8 would override the axis 'heads', whose labels would be "
                         "false: edit the axis"));
   EXPECT_EQ(sweep_refusal("[settings]\nmodel.heads = 8\n" + heads), "");  // a default of the axis
+  EXPECT_THAT(
+      sweep_refusal(heads + "[[group]]\nchoices = \"1\"\nset = { model.heads = 4 }\n"),
+      HasSubstr("a group with model.heads=4 would override the axis 'heads', whose labels would be false"));
+  const std::string other = "[[axis]]\nname = \"heads\"\nkey = \"model.width\"\nvalues = [1]\n";
+  EXPECT_THAT(sweep_refusal(heads + other), HasSubstr("a.toml: two axes are named 'heads'"));
+  const std::string layers = "[[axis]]\nkey = \"model.layers\"\nvalues = [1, 2]\n";
+  overrides.settings = {"model.blocks=3"};  // the earlier name of model.layers
+  EXPECT_THAT(sweep_refusal(layers, overrides), HasSubstr("--set model.blocks=3 would override the axis"));
+  EXPECT_THAT(sweep_refusal(layers + "[[axis]]\nkey = \"model.blocks\"\nvalues = [1, 2]\n"),
+              HasSubstr("the axes 'model.layers' and 'model.blocks' both set model.layers"));
+}
+
+TEST(SweepPlan, TakesOneSourceOfData) {
+  SweepOverrides overrides;
+  overrides.data = "/w.csv";
+  const std::string settings = "[settings]\ndata.path = \"t.csv\"\n";
+  EXPECT_THAT(sweep_refusal(settings, overrides),
+              HasSubstr("a.toml: data.path=t.csv would replace the data /w.csv: give one of them"));
+  EXPECT_EQ(sweep_refusal(settings), "");
+}
+
+TEST(SweepPlan, MarksTheBestOfTheTasksOwnMetricsAlone) {
+  const ScratchFolder folder;
+  const auto best = [&](const std::string& path, const std::string& more = "") {
+    const std::string text = "[[metric]]\npath = \"" + path + "\"\n" + more;
+    return read_sweep_plan(folder.write("a.toml", text), kTasks).metrics.front().best;
+  };
+  EXPECT_EQ(best("/best/val_mse"), "lowest");
+  EXPECT_EQ(best("/validation/accuracy"), "none");
+  EXPECT_EQ(best("/validation/accuracy", "best = \"highest\"\n"), "highest");
+}
+
+TEST(SweepPlan, GroupsNameChoicesOfOneAxis) {
+  const ScratchFolder folder;
+  const std::string axes =
+      "[[axis]]\nkey = \"model.heads\"\nvalues = [1, 2]\n[[axis]]\nkey = \"model.layers\"\nvalues = [2, 3]\n";
+  const auto group = [](const std::string& choice) {
+    return "[[group]]\nchoices = \"" + choice + "\"\nset = { model.dropout = 0.5 }\n";
+  };
+  EXPECT_THAT(sweep_refusal(axes + group("2")),
+              HasSubstr("several axes have a choice named '2': write model.heads=2 or model.layers=2"));
+  const SweepPlan plan = read_sweep_plan(folder.write("a.toml", axes + group("model.heads=2")), kTasks);
+  for (const SweepRun& run : plan.runs)
+    EXPECT_EQ(run.settings.back() == "model.dropout=0.5", run.labels.front() == "2") << run.name;
+}
+
+TEST(SweepPlan, NamesRunsByLettersOfAnyLanguage) {
+  const ScratchFolder folder;
+  const std::string text = "[[axis]]\nname = \"a\"\nchoices = [{ name = \"α\" }, { name = \"β γ\" }]\n";
+  const SweepPlan plan = read_sweep_plan(folder.write("a.toml", text), kTasks);
+  EXPECT_EQ(plan.runs.front().name, "α_s0");
+  EXPECT_EQ(plan.runs.back().name, "β-γ_s0");
+}
+
+TEST(SweepPlan, DescriptionsHavePathsOfDataInLinesOfTheirOwn) {
+  EXPECT_THAT(lines_without_paths("task\n\n/w/t.csv\nseed 1\ndata.path=/w/t.csv\ndata.split=ratio\na=/x\n"),
+              ElementsAre("task", "", "seed 1", "data.split=ratio", "a=/x"));
 }
 
 TEST(SweepPlan, RefusesAnotherSeedThanItsOwn) {

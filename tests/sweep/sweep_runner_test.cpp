@@ -206,11 +206,72 @@ TEST_F(Sweep, RefusesAFinishedRunWhoseDataHaveChanged) {
         error_of(ErrorKind::config, [&] { run_sweep(plan("[2, 4]", named), options); }),
         (options.out / "runs" / "2_s1").string() +
             " was trained on other data than its files hold now, and is not mixed with runs on these: use "
-            "another --out, or remove that folder and " +
-            (options.out / "done" / "2_s1.started.json").string());
+            "another --out, or remove that folder");
     std::filesystem::remove(data);
     EXPECT_TRUE(look_at_sweep(plan("[2]", named), options).runs[0].earlier);  // moved since
   }
+}
+
+TEST_F(Sweep, KeepsRunsWhoseDataHaveMoved) {
+  const auto named = [&](const std::string& path) { return "[settings]\ndata.path = \"" + path + "\""; };
+  run_sweep(plan("[2]", named(folder.write("data.csv", "1\n2\n"))), options);
+  const std::string moved = folder.write("below/data.csv", "1\n2\n");
+  EXPECT_TRUE(look_at_sweep(plan("[2]", named(moved)), options).runs[0].earlier);
+  const std::string other = folder.write("below/other.csv", "1\n3\n");
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { look_at_sweep(plan("[2]", named(other)), options); }),
+              HasSubstr("other settings"));
+}
+
+TEST_F(Sweep, TrainsAgainWhatFailedAtOnceOrWasRemoved) {
+  const SweepPlan grid = plan("[2]");
+  run_sweep(grid, options);
+  std::filesystem::remove_all(options.out / "runs" / "2_s1");
+  const SweepOutcome outcome = run_sweep(grid, options);
+  EXPECT_FALSE(outcome.runs[0].earlier);
+  EXPECT_TRUE(outcome.runs[1].earlier);
+  EXPECT_EQ(starts("2_s1"), "new\n");
+  std::filesystem::remove_all(options.out / "runs" / "2_s2");  // as after a failure without a run folder
+  std::filesystem::remove(options.out / "done" / "2_s2.json");
+  const SweepPlan mended = plan("[2]", "[settings]\ntrain.epochs = 5");
+  options.only = {"2_s2"};
+  std::filesystem::remove_all(options.out / "runs" / "2_s1");
+  std::filesystem::remove_all(options.out / "runs" / "2_s4");
+  EXPECT_EQ(run_sweep(mended, options).runs[1].state, RunState::finished);
+}
+
+TEST_F(Sweep, CountsSeedsWithoutAValueAndDropsMetricsOfNoRun) {
+  SweepPlan grid = plan("[2, 4, 8]");
+  const SweepOutcome outcome = run_sweep(grid, options);
+  folder.write("out/runs/2_s4/metrics.json", R"({"best": {"val_mse": null}})");
+  auto rows = sweep_rows(grid, outcome);
+  const std::string table = sweep_table(grid, rows).to_markdown();
+  EXPECT_THAT(table, HasSubstr("2.500 ± 0.000 (2 of 3)"));
+  EXPECT_THAT(table, HasSubstr("**4.500 ± 0.000**"));
+  for (const SweepRun& run : grid.runs)
+    folder.write("out/runs/" + run.name + "/metrics.json", R"({"best": {"val_mse": 1}})");
+  rows = sweep_rows(grid, outcome);
+  drop_absent_metrics(grid, rows);
+  EXPECT_EQ(grid.metrics.size(), 1u);
+  EXPECT_EQ(rows[0].values.size(), 1u);
+  require_metrics(grid, outcome, rows);
+  for (const SweepRun& run : grid.runs) folder.write("out/runs/" + run.name + "/metrics.json", R"({"a": 1})");
+  rows = sweep_rows(grid, outcome);
+  drop_absent_metrics(grid, rows);
+  EXPECT_THAT(error_of(ErrorKind::config, [&] { require_metrics(grid, outcome, rows); }),
+              HasSubstr("no run has the metric best.val_mse"));
+}
+
+TEST_F(Sweep, MarksTheBestAmongRunsOnTheSameData) {
+  const SweepPlan grid = plan("[2, 4, 8, 16]");
+  const SweepOutcome outcome = run_sweep(grid, options);
+  for (const SweepRun& run : grid.runs)
+    folder.write(
+        "out/runs/" + run.name + "/data.json",
+        run.labels.front().size() == 1 && run.labels.front() < "8" ? R"({"hash": "a"})" : R"({"hash": "b"})");
+  const std::string table = sweep_table(grid, sweep_rows(grid, outcome)).to_markdown();
+  EXPECT_THAT(table, HasSubstr("**2.500 ± 0.000**"));
+  EXPECT_THAT(table, HasSubstr("**8.500 ± 0.000**"));
+  EXPECT_THAT(table, testing::Not(HasSubstr("**4.500 ± 0.000**")));
 }
 
 TEST_F(Sweep, AFolderOfDataHasChangedIfAFileHas) {

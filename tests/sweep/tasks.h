@@ -8,7 +8,10 @@
 namespace modewise::sweep {
 
 inline const std::vector<SweepTask> kTasks = {
-    {"forecasting", "forecast", {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}}},
+    {"forecasting",
+     "forecast",
+     {{"/best/val_mse", "validation MSE"}, {"/best/val_mae", "validation MAE"}},
+     {"model.heads", "model.layers"}},
     {"volume_classification",
      "classify-volumes",
      {{"/validation/auc", "validation AUC %", "highest", 1, 100}}},
