@@ -336,6 +336,16 @@ def test_a_file_of_old_names_warns_once(tmp_path):
     assert same([*old, "--set", "model.blocks=4", "--set", "data.knock_out_seed=3"], [*new, "--set", "model.layers=4", "--set", "data.missing_seed=3"]).returncode == 0
 
 
+def test_an_axis_of_a_sweep_has_its_key_under_both_names(tmp_path):
+    """Labels are true: neither --set nor a second axis changes the values of an axis under the earlier name."""
+    axis = '[[axis]]\nkey = "model.{}"\nvalues = [1, 2]\n'
+    file = tmp_path / "sweep.toml"
+    file.write_text(axis.format("layers"))
+    fails(78, "--set model.blocks=3 would override the axis 'model.layers'", arguments=["sweep", file, "--dry-run", "--set", "model.blocks=3"])
+    file.write_text(axis.format("layers") + axis.format("blocks"))
+    fails(78, "the axes 'model.layers' and 'model.blocks' both set model.layers", arguments=["sweep", file, "--dry-run"])
+
+
 def test_unknown_names_are_still_errors(tmp_path):
     fails(2, "unknown key 'model.block'", arguments=["config", "show", "--set", "model.block=3"])
     (tmp_path / "a.toml").write_text("[pictures]\nnothing = 3\n")

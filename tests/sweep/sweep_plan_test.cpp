@@ -207,11 +207,6 @@ TEST(SweepPlan, RefusesSettingsThatMakeLabelsFalse) {
       HasSubstr("a group with model.heads=4 would override the axis 'heads', whose labels would be false"));
   const std::string other = "[[axis]]\nname = \"heads\"\nkey = \"model.width\"\nvalues = [1]\n";
   EXPECT_THAT(sweep_refusal(heads + other), HasSubstr("a.toml: two axes are named 'heads'"));
-  const std::string layers = "[[axis]]\nkey = \"model.layers\"\nvalues = [1, 2]\n";
-  overrides.settings = {"model.blocks=3"};  // the earlier name of model.layers
-  EXPECT_THAT(sweep_refusal(layers, overrides), HasSubstr("--set model.blocks=3 would override the axis"));
-  EXPECT_THAT(sweep_refusal(layers + "[[axis]]\nkey = \"model.blocks\"\nvalues = [1, 2]\n"),
-              HasSubstr("the axes 'model.layers' and 'model.blocks' both set model.layers"));
 }
 
 TEST(SweepPlan, TakesOneSourceOfData) {
