@@ -48,6 +48,10 @@ std::vector<std::string> ConfigOptions::all_assignments() const {
               "{} {} contradicts --set {}: give one of them", option, value, one);
     all.push_back(key + value);
   };
+  for (const std::string& one : short_forms)
+    for (const std::string& set : assignments)
+      if (set != one && set.starts_with(one.substr(0, one.find('=') + 1)))
+        spdlog::warn("--set {} replaces {} of another option", set, one);
   if (!model.empty()) add("--model", "model.name=", model);
   if (!data.empty()) add("--data", "data.path=", data);
   if (seed >= 0) add("--seed", "train.seed=", std::to_string(seed));

@@ -59,6 +59,12 @@ def test_stored_predictions_are_not_for_panels(tmp_path):
     ok(*arguments, "--set", "data.panel=yes", "--set", "output.predictions=0", "--set", "output.report=false")
 
 
+def test_a_setting_that_replaces_an_option_is_named(table, tmp_path):
+    command = ["train", "forecast", table, "--out", tmp_path / "run", "--model", "dlinear", "--horizon", "4", "--no-test", "--set", "output.report=false"]
+    assert "--set train.epochs=1 replaces train.epochs=3 of another option\n" in ok(*command, "--epochs", 3, "--set", "train.epochs=1").stderr
+    assert "of another option" not in ok(*command, "--overwrite", "--epochs", 1, "--set", "train.epochs=1").stderr
+
+
 def test_options_that_contradict_each_other(table, tmp_path):
     command = ["train", "forecast", table, "--out", tmp_path / "run"]
     fails(2, "--model dlinear contradicts --set model.name=hot: give one of them", arguments=[*command, "--model", "dlinear", "--set", "model.name=hot"])
