@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import tempfile
 import weakref
+from collections.abc import Collection
 
 LEFT_OUT = (".lock", "auto")  # a lock of the folder, and the other runs of a search
 LEADERBOARD = "auto/leaderboard.json"
@@ -45,8 +46,18 @@ def unpack(files: dict[str, bytes], run: pathlib.Path) -> None:
         path.write_bytes(content)
 
 
-def copy_run(run: pathlib.Path, folder: pathlib.Path) -> None:
-    """Copies the files of a run into the folder."""
-    for name, path in run_files(run).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, folder / name)
+def copy_run(run: pathlib.Path, folder: pathlib.Path, earlier: Collection[pathlib.Path] = ()) -> None:
+    """Copies the files of a run into the folder, in the place of the files and folders `earlier`, which are kept until all is copied;
+    config.toml, which makes the folder a run, is the last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = sorted(run_files(run), key=lambda name: name == "config.toml")
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as copying:
+        copies = pathlib.Path(copying)
+        for name in names:
+            (copies / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(run / name, copies / name)
+        for path in sorted(earlier, key=lambda path: path.name != "config.toml"):
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (copies / name).replace(folder / name)

@@ -65,8 +65,9 @@ class Classifier(ClassifierMixin, Estimator):
     def _write_classes(self, labels: Any, names: list[str], data: pathlib.Path) -> Array:
         """The classes of `labels` in ascending order, written beside the fitted data unless the program's `names` are the same texts."""
         classes = np.unique(np.asarray(labels).reshape(-1))
-        if classes.dtype.kind != "O" and classes.tolist() != names:
-            np.save(classes_file(data), classes, allow_pickle=False)
+        written = np.array(classes.tolist()) if classes.dtype.kind == "O" else classes
+        if written.dtype.kind != "O" and written.tolist() != names:
+            np.save(classes_file(data), written, allow_pickle=False)
         return classes
 
     def _train_classes(self, settings: dict[str, Any], run: NewRun, classes: Array) -> None:

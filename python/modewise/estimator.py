@@ -14,9 +14,9 @@ import torch
 
 from modewise import _aliases, tasks
 from modewise._scikit_learn import BaseEstimator
-from modewise._temporary_run import TemporaryFolder, copy_run, packed, unpack
+from modewise._temporary_run import TemporaryFolder, copy_run, packed, run_files, unpack
 from modewise.errors import DataError, UsageError
-from modewise.new_run import NewRun, new_run, require_free
+from modewise.new_run import NewRun, earlier_files, new_run, require_free
 from modewise.run_folder import RunFolder, setting
 
 Array = npt.NDArray[Any]
@@ -152,16 +152,20 @@ class Estimator(BaseEstimator):
         path
             A folder that does not exist or is empty.
         overwrite
-            Whether the run's files may replace files of the same names there.
+            Whether the run may replace an earlier one there; files that are not a run's stay.
 
         Raises
         ------
         CannotCreateError
-            For a folder that holds something.
+            For a folder that holds something; with `overwrite`, something of the name of a file of the run that is not of an earlier run.
+        UsageError
+            For the run's own folder.
         """
-        folder = pathlib.Path(path)
+        folder, run = pathlib.Path(path), pathlib.Path(self._run())
+        if folder.exists() and folder.samefile(run):
+            raise UsageError(f"save: {folder} is the run of this {type(self).__name__} itself")
         require_free(folder, overwrite)
-        copy_run(pathlib.Path(self._run()), folder)
+        copy_run(run, folder, earlier_files(folder, run_files(run)))
 
     def resume(self) -> Self:
         """Resumes an interrupted fit; the result has the same bits as an uninterrupted one."""

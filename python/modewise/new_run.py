@@ -1,13 +1,15 @@
 """New run folders of estimators, and the data they write into them for the program."""
 
 import contextlib
+import fnmatch
 import itertools
+import json
 import os
 import pathlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from modewise._temporary_run import TemporaryFolder
+from modewise._temporary_run import LEADERBOARD, TemporaryFolder
 from modewise.errors import CannotCreateError, ModewiseError, ReadWriteError
 from modewise.run_folder import RunFolder
 
@@ -64,6 +66,21 @@ def listed_files(folder: pathlib.Path) -> list[str]:
     """Files of a run, by its manifest."""
     files = RunFolder(folder).manifest.get("files")
     return files if isinstance(files, list) else []
+
+
+def earlier_files(folder: pathlib.Path, names: Collection[str]) -> list[pathlib.Path]:
+    """Files and folders of the run in `folder`, by its manifest, which another run with the files `names` replaces. CannotCreateError
+    for one of these names that is not the run's."""
+    try:
+        listed = [name for name in json.loads(manifest_bytes(folder))["files"] if "/" not in name]
+    except (ValueError, LookupError, TypeError):
+        listed = []
+    found = [path for path in folder.iterdir() if any(fnmatch.fnmatchcase(path.name, name) for name in listed)] if folder.is_dir() else []
+    held = sorted({name.split("/")[0] for name in names if name != LEADERBOARD})
+    for path in (folder / name for name in held):
+        if path not in found and os.path.lexists(path):
+            raise CannotCreateError(f"{folder} contains {path.name}, which no run manifest lists: move it away, or choose another folder")
+    return found + ([folder / LEADERBOARD] if found and (folder / LEADERBOARD).is_file() else [])
 
 
 def new_inputs(folder: pathlib.Path) -> pathlib.Path:

@@ -1,0 +1,68 @@
+"""`save` of an estimator: over an earlier save, over files of the user's; the labels of classes that it keeps."""
+
+import os
+import pathlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import modewise
+from modewise import errors
+
+PLACES = np.arange(24) % 4
+SERIES = np.eye(24)[PLACES] * 5 + np.random.default_rng(0).normal(size=(24, 24)) * 0.1
+FRAME = pd.DataFrame({"a": np.sin(np.arange(200) / 3)}, index=pd.date_range("2024-01-01", periods=200, freq="h"))
+
+
+def nearest(labels, **given):
+    return modewise.SeriesClassifier("nearest", settings={"output.report": False}, verbosity=-1, **given).fit(SERIES, labels)
+
+
+def forecaster(**settings):
+    return modewise.Forecaster("dlinear", horizon=4, lookback=12, settings={"train.max_steps": 3, "output.report": False} | settings, verbosity=-1).fit(FRAME)
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_save_replaces_an_earlier_one_and_nothing_else():
+    names = np.array(["a", "b", "c", "d"])[PLACES]
+    nearest(PLACES % 3).save("kept")
+    pathlib.Path("kept/notes.txt").write_text("mine")
+    made = nearest(names)
+    made.save("kept", overwrite=True)
+    assert np.array_equal(modewise.SeriesClassifier.load("kept").predict(SERIES), made.predict(SERIES))
+    assert made.score(SERIES, names) == 1 and pathlib.Path("kept/notes.txt").read_text() == "mine"
+    plain, calibrated = forecaster(**{"calibration.method": "none"}), forecaster()
+    for one in (calibrated, plain, calibrated):
+        one.save("forecaster", overwrite=True)
+        assert modewise.Forecaster.load("forecaster").predict().columns.tolist() == one.predict().columns.tolist()
+    assert len(calibrated.predict().columns) > len(plain.predict().columns)
+
+
+def test_a_save_replaces_only_what_a_run_lists():
+    made = nearest(PLACES)
+    with pytest.raises(errors.UsageError, match="is the run of this SeriesClassifier itself$"):
+        made.save(made.run_, overwrite=True)
+    os.mkdir("mine")
+    pathlib.Path("mine/report.txt").write_text("mine")
+    made.save("mine", overwrite=True)
+    os.mkdir("theirs")
+    pathlib.Path("theirs/data").write_text("mine")
+    with pytest.raises(errors.CannotCreateError) as error:
+        made.save("theirs", overwrite=True)
+    assert str(error.value) == "theirs contains data, which no run manifest lists: move it away, or choose another folder"
+    assert os.listdir("theirs") == ["data"] and pathlib.Path("mine/report.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("labels", [[3, 1, 2, 10], [True, False, True, False], ["c", "a", "b", "10"]])
+def test_labels_of_type_object_keep_their_types_in_a_saved_run(labels):
+    y = np.array(labels, dtype=object)[PLACES]
+    made = nearest(y)
+    made.save("kept")
+    again = modewise.SeriesClassifier.load("kept")
+    assert again.classes_.tolist() == made.classes_.tolist() == sorted(set(labels))
+    assert list(again.predict(SERIES)) == list(made.predict(SERIES)) and again.score(SERIES, y) == made.score(SERIES, y) > 0.9
