@@ -70,9 +70,9 @@ class Classifier(ClassifierMixin, Estimator):
             np.save(classes_file(data), written, allow_pickle=False)
         return classes
 
-    def _train_classes(self, settings: dict[str, Any], run: NewRun, classes: Array) -> None:
+    def _train_classes(self, settings: dict[str, Any], run: NewRun, arguments: Mapping[str, str], classes: Array) -> None:
         common = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed}
-        self._train(common | own_split(self.settings, self.ALL_SAMPLES) | settings | dict(self.settings or {}), run, classes_=classes)
+        self._train(common | own_split(self.settings, self.ALL_SAMPLES) | settings | dict(self.settings or {}), run, arguments, classes_=classes)
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
@@ -136,4 +136,5 @@ class Classifier(ClassifierMixin, Estimator):
             The program's `evaluate --json`.
         """
         with self._computing():
-            return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail)
+            return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail,
+                                  verbosity=self._verbosity())  # fmt: skip

@@ -15,7 +15,7 @@ import torch
 from modewise import _aliases, tasks
 from modewise._scikit_learn import BaseEstimator
 from modewise._temporary_run import TemporaryFolder, copy_run, packed, run_files, unpack
-from modewise.errors import DataError, UsageError
+from modewise.errors import DataError, ModewiseError, UsageError
 from modewise.new_run import NewRun, earlier_files, new_run, require_free
 from modewise.run_folder import RunFolder, setting
 
@@ -63,6 +63,20 @@ def checked_array(data: Any, wanted: str) -> Array:
     if array.ndim == 0 or array.size == 0:
         raise DataError(f"array: it must be {wanted}, got {list(array.shape)}")
     return array
+
+
+@contextlib.contextmanager
+def errors_about(arguments: Mapping[str, str]) -> Iterator[None]:
+    """Errors of the block about files that were written for the program name the arguments that these hold."""
+    try:
+        yield
+    except ModewiseError as error:
+        text = str(error)
+        for path in sorted(arguments, key=len, reverse=True):
+            text = text.replace(path, arguments[path])
+        made = type(error)(text)
+        made.exit_code = error.exit_code
+        raise made from None
 
 
 class LoadMethod:
@@ -162,15 +176,15 @@ class Estimator(BaseEstimator):
             For the run's own folder.
         """
         folder, run = pathlib.Path(path), pathlib.Path(self._run())
+        require_free(folder, overwrite)
         if folder.exists() and folder.samefile(run):
             raise UsageError(f"save: {folder} is the run of this {type(self).__name__} itself")
-        require_free(folder, overwrite)
         copy_run(run, folder, earlier_files(folder, run_files(run)))
 
     def resume(self) -> Self:
         """Resumes an interrupted fit; the result has the same bits as an uninterrupted one."""
         with self._computing():
-            self.metrics_ = tasks.resume(self._run(), verbosity=whole("verbosity", self.verbosity))
+            self.metrics_ = tasks.resume(self._run(), verbosity=self._verbosity())
         return self
 
     def explain(self, split: str | None = None, *, samples: int = 32) -> tasks.Result:
@@ -194,11 +208,20 @@ class Estimator(BaseEstimator):
             For a task without explanations.
         """
         with self._computing():
-            return tasks.explain(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), samples=samples)
+            return tasks.explain(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), samples=samples,
+                                 verbosity=self._verbosity())  # fmt: skip
 
     def _stem(self) -> str:
         """Name of the default run folder."""
         return str(self.model)
+
+    def _errors_about(self, path: str | os.PathLike[str], argument: str) -> contextlib.AbstractContextManager[None]:
+        """`errors_about` of a file with an argument, and of the files that `fit` wrote."""
+        fitted = {str(file): "the fitted data" for file in pathlib.Path(self._run()).glob("data*/*")}
+        return errors_about(fitted | {os.fspath(path): argument})
+
+    def _verbosity(self) -> int:
+        return whole("verbosity", self.verbosity)
 
     @contextlib.contextmanager
     def _new_run(self) -> Iterator[NewRun]:
@@ -244,11 +267,12 @@ class Estimator(BaseEstimator):
                 vars(self).update(before)
             raise
 
-    def _train(self, settings: Mapping[str, object], run: NewRun, **fitted: Any) -> None:
+    def _train(self, settings: Mapping[str, object], run: NewRun, arguments: Mapping[str, str] | None = None, **fitted: Any) -> None:
+        """Trains the run. `arguments`: by the files in it that hold them."""
         inputs = "" if run.inputs is None else run.inputs.name
-        with self._fitted_in(run, fitted), self._computing():
+        with errors_about(arguments or {}), self._fitted_in(run, fitted), self._computing():
             self.metrics_ = tasks.train(self.TASK, settings, out=run.folder, overwrite=self.overwrite, inputs=inputs,
-                                        verbosity=whole("verbosity", self.verbosity))  # fmt: skip
+                                        verbosity=self._verbosity())  # fmt: skip
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:

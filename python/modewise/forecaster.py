@@ -66,7 +66,7 @@ class Forecaster(Estimator):
     overwrite : bool
         Whether a run in that folder is replaced.
     verbosity : int
-        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
+        −1 quiet, 0 warnings, notes and progress on stderr, also of `predict` and `evaluate`, 1, 2 more; `verbose` is one more.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ class Forecaster(Estimator):
         with self._fitted_in(run, fitted):
             self.metrics_ = tasks.search(self.TASK, path, settings, out=run.folder, budget=seconds_of(300 if self.budget is None else self.budget), seed=self.seed,
                                          threads=max(0, whole("threads", self.threads)), no_test=settings.get("train.test") is False,
-                                         overwrite=bool(self.overwrite) or run.inputs is not None, verbosity=whole("verbosity", self.verbosity))  # fmt: skip
+                                         overwrite=bool(self.overwrite) or run.inputs is not None, verbosity=self._verbosity())  # fmt: skip
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> Self:
@@ -301,7 +301,7 @@ class Forecaster(Estimator):
             if future is not None:
                 covariates = written_future(future, folder / "future", given, self._covariates(), self._columns_of(future, self._columns))
             with self._errors_of(checked if checked is not None else given if isinstance(given, Table) else "", path or self._fitted_path()):
-                result = tasks.predict(run, data=path, future=covariates, steps=rows)
+                result = tasks.predict(run, data=path, future=covariates, steps=rows, verbosity=self._verbosity())
             return forecast_of(chosen_quantiles(result, level, quantiles), given)
 
     def _other_data(self, data: Any) -> Checked:
@@ -327,7 +327,8 @@ class Forecaster(Estimator):
             Number of rows of the fitted frame or array before the forecast; 0: three times the forecast rows.
         """
         figure_class()
-        result = tasks.predict(self._run(), data=self._moved_data(), steps=steps)
+        with self._computing():
+            result = tasks.predict(self._run(), data=self._moved_data(), steps=steps, verbosity=self._verbosity())
         lines = panel_lines if "variable" in result["series"][0] else tensor_lines
         return forecast_figure(lines(result, self.given_, series, past), shared_times=lines is tensor_lines)
 
@@ -350,11 +351,12 @@ class Forecaster(Estimator):
         """
         if data is None:
             with self._computing():
-                return tasks.evaluate(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), detail=detail)
+                return tasks.evaluate(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), detail=detail,
+                                      verbosity=self._verbosity())  # fmt: skip
         with tempfile.TemporaryDirectory() as folder, self._computing():
             path = written_data(checked := self._other_data(data), pathlib.Path(folder) / "data")
             with self._errors_of(checked, path):
-                return tasks.evaluate(self._run(), data=path, split=split or "all", detail=detail)
+                return tasks.evaluate(self._run(), data=path, split=split or "all", detail=detail, verbosity=self._verbosity())
 
     def backtest(self, stride: int = 0) -> "pandas.DataFrame":
         """Forecasts from origins every `stride` rows (0: the horizon) on the test split, or on the validation split if there is none.
@@ -366,7 +368,8 @@ class Forecaster(Estimator):
             width of intervals. `attrs["result"]` is the program's `backtest --json`, with the errors over all origins.
         """
         with self._computing():
-            result = tasks.backtest(self._run(), data=self._moved_data(), stride=stride, split=self._evaluated_split())
+            result = tasks.backtest(self._run(), data=self._moved_data(), stride=stride, split=self._evaluated_split(),
+                                    verbosity=self._verbosity())  # fmt: skip
         return backtest_frame(result, self.given_)
 
     def leaderboard(self) -> "pandas.DataFrame":

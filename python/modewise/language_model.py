@@ -9,8 +9,9 @@ from typing import Any, Self
 
 from modewise import tasks
 from modewise._aliases import ATTENTION_TYPES, constructor, current
+from modewise.devices import torch_device
 from modewise.errors import DataError, UsageError
-from modewise.estimator import Estimator, checked_settings, own_split, whole
+from modewise.estimator import DEVICE_VARIABLE, Estimator, checked_settings, own_split, whole
 from modewise.loading import LoadedLanguageModel
 from modewise.run_folder import RunFolder
 
@@ -74,7 +75,7 @@ class LanguageModel(Estimator):
     overwrite : bool
         Whether a run in that folder is replaced.
     verbosity : int
-        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
+        −1 quiet, 0 warnings, notes and progress on stderr, also of `predict` and `evaluate`, 1, 2 more; `verbose` is one more.
 
     Attributes
     ----------
@@ -217,7 +218,10 @@ class LanguageModel(Estimator):
         UsageError
             For an empty prompt if the tokenizer has no BOS token.
         """
-        return self.module().generate(prompt, whole("tokens", tokens))
+        with self._computing():
+            loaded = self.module()
+            loaded.module.to(torch_device(os.environ.get(DEVICE_VARIABLE) or "auto"))
+            return loaded.generate(prompt, whole("tokens", tokens))
 
     def evaluate(self, texts: object = None) -> tasks.Result:
         """Loss on the test split of the fitted texts if the fit held one back, else on the validation split, or on other texts:
@@ -235,11 +239,12 @@ class LanguageModel(Estimator):
         """
         if texts is None:
             with self._computing():
-                return dict(tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=self._evaluated_split())["own"]["scores"])
+                said = tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=self._evaluated_split(), verbosity=self._verbosity())
+            return dict(said["own"]["scores"])
         with tempfile.TemporaryDirectory() as folder, self._computing():
             field = RunFolder(self._run()).config()["data"]["text_field"]
             path = written_texts(checked_texts(texts), pathlib.Path(folder) / "texts", field)
-            return dict(tasks.evaluate(self._run(), data=path, split="all")["own"]["scores"])
+            return dict(tasks.evaluate(self._run(), data=path, split="all", verbosity=self._verbosity())["own"]["scores"])
 
     def score(self, texts: object = None, y: None = None) -> float:
         """Minus the bits per byte of `evaluate`: higher is better.

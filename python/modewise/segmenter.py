@@ -43,7 +43,7 @@ class Segmenter(Estimator):
     overwrite : bool
         Whether a run in that folder is replaced.
     verbosity : int
-        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
+        −1 quiet, 0 warnings, notes and progress on stderr, also of `predict` and `evaluate`, 1, 2 more; `verbose` is one more.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Segmenter(Estimator):
             settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": paths[0],
                         "data.masks": paths[1]}  # fmt: skip
             split = own_split(self.settings, self.ALL_BLOCKS) if arrays else {}
-            self._train(settings | split | dict(self.settings or {}), run)
+            self._train(settings | split | dict(self.settings or {}), run, dict(zip(paths, "Xy", strict=True)) if arrays else None)
         self._know_classes()
         return self
 
@@ -153,16 +153,17 @@ class Segmenter(Estimator):
         if is_path(X):
             return self._map_of(os.fspath(X))
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "scene.npy"
+            path = pathlib.Path(folder) / "X.npy"
             np.save(path, checked_scene(X), allow_pickle=False)
-            classes = self._map_of(str(path))
+            with self._errors_about(path, "X"):
+                classes = self._map_of(str(path))
         if not is_data_array(X):
             return classes
         kept = {name: X.coords[name] for name in ("y", "x") if name in X.coords}
         return type(X)(classes, dims=("y", "x"), coords=kept)
 
     def score(self, X: npt.ArrayLike | os.PathLike[str], y: npt.ArrayLike) -> float:
-        """Accuracy on the pixels of a scene whose class in y is one of `classes_`.
+        """Accuracy on the pixels of a scene that have data and whose class in y is one of `classes_`.
 
         Parameters
         ----------
@@ -180,9 +181,12 @@ class Segmenter(Estimator):
         predicted = np.asarray(self.predict(X))
         if predicted.shape != mask.shape:
             raise DataError(f"y must be {list(predicted.shape)} for the scene, got {list(mask.shape)}")
-        counted = np.isin(mask, self.classes_)
-        if not counted.any():
+        known, with_data = np.isin(mask, self.classes_), predicted != -1
+        if not known.any():
             raise DataError("y has no pixel of a fitted class")
+        counted = known & with_data
+        if not counted.any():
+            raise DataError("X has no data in the pixels of y that have a fitted class")
         return float((predicted == mask)[counted].mean())
 
     def evaluate(self, split: str | None = None, *, detail: bool = False) -> tasks.Result:
@@ -202,7 +206,8 @@ class Segmenter(Estimator):
             The program's `evaluate --json`.
         """
         with self._computing():
-            return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail)
+            return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail,
+                                  verbosity=self._verbosity())  # fmt: skip
 
     @staticmethod
     def _written(arrays: list[Array], stem: pathlib.Path) -> list[str]:
@@ -219,9 +224,9 @@ class Segmenter(Estimator):
             self.class_names_ = [str(one["name"]) for one in legend]
 
     def _map_of(self, scene: str) -> Array:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, self._computing():
             path = pathlib.Path(folder) / "map.npy"
-            said = tasks.predict(self._run(), data=scene, out=path)
+            said = tasks.predict(self._run(), data=scene, out=path, verbosity=self._verbosity())
             class_map: Array = np.load(path)
         ids = class_map.astype(np.int64)
         ids[class_map == said["nodata"]] = -1

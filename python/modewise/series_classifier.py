@@ -16,6 +16,8 @@ from modewise.classifier import Classifier, checked_labels
 from modewise.errors import DataError
 from modewise.estimator import Array, checked_array, dense_array
 
+LARGEST = np.finfo(np.float32).max
+
 
 def checked_series(X: Any) -> list[Array]:
     """Samples [T, C] float64, NaN if missing. DataError for an invalid sample."""
@@ -28,6 +30,8 @@ def checked_series(X: Any) -> list[Array]:
             raise DataError(f"X: sample {index} must be [T] or [T, C] of numbers, got {list(sample.shape)} of {sample.dtype}")
         if np.isinf(sample).any():
             raise DataError(f"X: sample {index} holds an infinite value")
+        if (np.abs(sample) > LARGEST).any():
+            raise DataError(f"X: sample {index} holds {np.nanmax(np.abs(sample)):g}, which exceeds the range of float32")
     columns = [sample.astype(np.float64)[:, None] if sample.ndim == 1 else sample.astype(np.float64) for sample in samples]
     other = next((index for index, sample in enumerate(columns) if sample.shape[1] != columns[0].shape[1]), None)
     if other is not None:
@@ -85,7 +89,7 @@ class SeriesClassifier(Classifier):
     overwrite : bool
         Whether a run in that folder is replaced.
     verbosity : int
-        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
+        −1 quiet, 0 warnings, notes and progress on stderr, also of `predict` and `evaluate`, 1, 2 more; `verbose` is one more.
 
     Attributes
     ----------
@@ -159,7 +163,7 @@ class SeriesClassifier(Classifier):
             names = writable_names(names)
             write_samples(file, samples, names, labels)
             classes = self._write_classes(y, names, file)
-            self._train_classes({"data.train": file}, run, classes)
+            self._train_classes({"data.train": file}, run, {str(file): "X"}, classes)
         return self
 
     @classmethod
@@ -183,7 +187,8 @@ class SeriesClassifier(Classifier):
         """
         run = self._run()
         with tempfile.TemporaryDirectory() as folder, self._computing():
-            path = pathlib.Path(folder) / "samples.ts"
+            path = pathlib.Path(folder) / "X.ts"
             write_samples(path, checked_series(X), [], None)
-            result = tasks.predict(run, data=path)
+            with self._errors_about(path, "X"):
+                result = tasks.predict(run, data=path, verbosity=self._verbosity())
         return np.array([sample["scores"] for sample in result["cases"]])

@@ -4,7 +4,7 @@ raises `Stopped`, and an error is an exception with the program's message and ex
 SIGINT, SIGTERM and SIGHUP that arrive during a call are raised after it: Python's handlers run; without a handler, SIGTERM and
 SIGHUP end the process, with the checkpoint saved.
 
-Log lines and progress go to stderr, as those of the program; `verbosity` −1: errors only, 0: the program's default, 1, 2: more.
+Warnings, notes and progress go to stderr, as those of the program; `verbosity` −1: errors only, 0: the program's default, 1, 2: more.
 """
 
 import math
@@ -181,7 +181,7 @@ def resume(run: PathLike, settings: Mapping[str, object] | None = None, *, allow
 
 
 def evaluate(
-    run: PathLike, *, data: PathLike = "", masks: PathLike = "", split: str = "test", detail: bool = False, verbosity: int = -1
+    run: PathLike, *, data: PathLike = "", masks: PathLike = "", split: str = "test", detail: bool = False, verbosity: int = 0
 ) -> Result:
     """Evaluates a run on a split.
 
@@ -230,7 +230,7 @@ def predict(
     out: PathLike = "",
     steps: int = 0,
     overwrite: bool = False,
-    verbosity: int = -1,
+    verbosity: int = 0,
 ) -> Result:
     """Predictions of a run: forecasts after the last row, or classes.
 
@@ -284,7 +284,7 @@ def explain(
     max_positions: int = 128,
     out: PathLike = "",
     overwrite: bool = False,
-    verbosity: int = -1,
+    verbosity: int = 0,
 ) -> Result:
     """Attention of a run's model, and the change of its output when positions are occluded; written as HTML, JSON and NPZ.
 
@@ -335,7 +335,7 @@ def explain(
     return dict(reply["result"])
 
 
-def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, split: str = "test", verbosity: int = -1) -> Result:
+def backtest(run: PathLike, *, data: PathLike = "", stride: int = 0, split: str = "test", verbosity: int = 0) -> Result:
     """Forecasts from many origins of a split, evaluated one by one.
 
     Parameters

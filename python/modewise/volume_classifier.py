@@ -42,7 +42,7 @@ class VolumeClassifier(Classifier):
     overwrite : bool
         Whether a run in that folder is replaced.
     verbosity : int
-        −1 quiet, 0 notes and progress on stderr, 1, 2 more; `verbose` is one more.
+        −1 quiet, 0 warnings, notes and progress on stderr, also of `predict` and `evaluate`, 1, 2 more; `verbose` is one more.
 
     Attributes
     ----------
@@ -124,11 +124,11 @@ class VolumeClassifier(Classifier):
                 files = [stem.with_name(stem.name + ending) for ending in (".npy", "_labels.npy")]
                 for file, array in zip(files, (samples, labels), strict=True):
                     np.save(file, array, allow_pickle=False)
-                self._train_classes(settings | {"data.path": files[0]}, run, classes)
+                self._train_classes(settings | {"data.path": files[0]}, run, {str(files[0]): "X", str(files[1]): "y"}, classes)
             else:
                 path = stem.with_name(stem.name + ".npz")
                 np.savez(path, train_images=samples, train_labels=labels, val_images=held[0], val_labels=held[1])
-                self._train_classes(settings | {"data.path": path}, run, classes)
+                self._train_classes(settings | {"data.path": path}, run, {str(path): "X"}, classes)
         return self
 
     @staticmethod
@@ -166,8 +166,9 @@ class VolumeClassifier(Classifier):
         """
         samples = checked_array(X, WANTED)
         with tempfile.TemporaryDirectory() as folder, self._computing():
-            path = pathlib.Path(folder) / "samples.npy"
+            path = pathlib.Path(folder) / "X.npy"
             np.save(path, samples, allow_pickle=False)
-            np.save(path.with_name("samples_labels.npy"), np.zeros(len(samples), np.int64))  # required, but not used
-            result = tasks.predict(self._run(), data=path)
+            np.save(path.with_name("X_labels.npy"), np.zeros(len(samples), np.int64))  # required, but not used
+            with self._errors_about(path, "X"):
+                result = tasks.predict(self._run(), data=path, verbosity=self._verbosity())
         return np.array([volume["scores"] for volume in result["volumes"]])

@@ -45,8 +45,11 @@ def test_an_estimator_gives_the_programs_map():
     assert np.array_equal(np.where(predicted < 0, said["nodata"], predicted), np.load("map.npy"))
     assert np.array_equal(made.predict("new.npy"), predicted)
     assert {one["id"]: one["pixels"] for one in said["classes"]} == {id: int((predicted == id).sum()) for id in (3, 7, 40)}
-    assert made.score(new, wanted) == (predicted == wanted).mean() > 0.75
-    assert made.score(new, np.where(wanted == 40, 255, wanted)) == (predicted == wanted)[wanted != 40].mean()
+    with_data = predicted != -1
+    assert made.score(new, wanted) == (predicted == wanted)[with_data].mean() > 0.75
+    assert made.score(new, np.where(wanted == 40, 255, wanted)) == (predicted == wanted)[with_data & (wanted != 40)].mean()
+    np.save("new_mask.npy", wanted)
+    assert made.score(new, wanted) == pytest.approx(modewise.tasks.evaluate(made.run_, data="new.npy", masks="new_mask.npy", split="all")["accuracy"])
     assert made.evaluate() == modewise.tasks.evaluate(made.run_, split="validation")
     assert not os.path.exists("runs") and sorted(os.listdir(f"{made.run_}/data")) == ["hot.npy", "hot_mask.npy"]
     again = modewise.Segmenter.from_run(made.run_)
@@ -128,3 +131,7 @@ def test_a_run_that_does_not_begin_leaves_nothing():
         made.score(X, y[:50])
     with pytest.raises(errors.DataError, match="y has no pixel of a fitted class"):
         made.score(X, np.full_like(y, 5))
+    with pytest.raises(errors.DataError, match="^X has no data in the pixels of y that have a fitted class$"):
+        made.score(np.full_like(X, np.nan), y)
+    with pytest.raises(errors.ConfigError, match="^device cuda:99"):
+        made.set_params(device="cuda:99").score(X, y)
