@@ -16,7 +16,7 @@ from modewise import _aliases, tasks
 from modewise._scikit_learn import BaseEstimator
 from modewise._temporary_run import TemporaryFolder, copy_run, packed, run_files, unpack
 from modewise.errors import DataError, ModewiseError, UsageError
-from modewise.new_run import NewRun, earlier_files, new_run, require_free
+from modewise.new_run import NewRun, earlier_files, new_run, require_free, run_id
 from modewise.run_folder import RunFolder, setting
 
 Array = npt.NDArray[Any]
@@ -110,6 +110,7 @@ class Estimator(BaseEstimator):
     run_: str
     metrics_: tasks.Result
     _folder: TemporaryFolder | None = None
+    _run_id = ""  # of the fitted run; "": not known
     load = LoadMethod()
     MOVABLE = False  # whether a split of data in another place can be evaluated
 
@@ -257,7 +258,7 @@ class Estimator(BaseEstimator):
         """Makes the run that the block trains that of this object, with the attributes `fitted`. If the block fails before the run
         begins, the attributes are those of before."""
         before = dict(vars(self))
-        vars(self).update(fitted, run_=str(run.folder.absolute()), _folder=run.temporary)
+        vars(self).update(fitted, run_=str(run.folder.absolute()), _folder=run.temporary, _run_id="")
         vars(self).pop("metrics_", None)
         try:
             yield
@@ -265,7 +266,10 @@ class Estimator(BaseEstimator):
             if not run.has_begun():
                 vars(self).clear()
                 vars(self).update(before)
+            else:
+                self._run_id = run_id(run.folder)
             raise
+        self._run_id = run_id(run.folder)
 
     def _train(self, settings: Mapping[str, object], run: NewRun, arguments: Mapping[str, str] | None = None, **fitted: Any) -> None:
         """Trains the run. `arguments`: by the files in it that hold them."""
@@ -276,14 +280,14 @@ class Estimator(BaseEstimator):
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
-        """A fitted estimator of a run folder. `own`: constructor argument -> the config key that it sets (`data.channels`); other
+        """A fitted estimator of a run folder, without `run`: another fit is a run of its own. `own`: constructor argument -> the config key that it sets (`data.channels`); other
         settings that differ from the defaults are `settings`."""
         folder = RunFolder(run)
         if folder.task != cls.TASK:
             raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of '{cls.TASK}'")
         config = folder.config()
-        made = cls(**{name: setting(config, key) for name, key in own.items()}, settings=folder.settings(own.values()) or None, run=run)  # type: ignore[call-arg]
-        made.run_ = os.path.abspath(run)
+        made = cls(**{name: setting(config, key) for name, key in own.items()}, settings=folder.settings(own.values()) or None)  # type: ignore[call-arg]
+        made.run_, made._run_id = os.path.abspath(run), run_id(folder.path)
         if (folder.path / "metrics.json").is_file():
             made.metrics_ = folder.read_json("metrics.json") | {"run": made.run_}
         return made
@@ -292,6 +296,9 @@ class Estimator(BaseEstimator):
         if not hasattr(self, "run_"):
             name = type(self).__name__
             raise UsageError(f"this {name} is not fitted yet: call fit, or open a run with {name}.from_run")
+        if self._run_id and run_id(pathlib.Path(self.run_)) not in ("", self._run_id):
+            raise UsageError(f"the run of this {type(self).__name__} in {self.run_} was replaced by another one: fit it again, and give estimators that "
+                             "are used together, such as clones, run=None or folders of their own")  # fmt: skip
         return self.run_
 
     def _evaluated_split(self) -> str:

@@ -62,6 +62,14 @@ def manifest_bytes(folder: pathlib.Path) -> bytes:
         return b""
 
 
+def run_id(folder: pathlib.Path) -> str:
+    """The id of the run in a folder; "" without one."""
+    try:
+        return str(json.loads(manifest_bytes(folder))["run_id"])
+    except (ValueError, LookupError, TypeError):
+        return ""
+
+
 def listed_files(folder: pathlib.Path) -> list[str]:
     """Files of a run, by its manifest."""
     files = RunFolder(folder).manifest.get("files")

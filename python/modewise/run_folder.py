@@ -18,9 +18,10 @@ from modewise._calls import call
 from modewise._native import BUILD
 from modewise.errors import DataError, ModewiseError, NoInputError
 
-DATA_KEYS = ("data.path", "data.train", "data.validation", "data.masks", "data.labels", "data.classes", "data.header", "data.id", "data.time",
-             "data.time_column", "data.time_format", "data.time_zone", "data.calendar_days", "data.start", "data.step", "data.mode_names",
-             "model.vocabulary")  # fmt: skip
+DATA_KEYS = ("data.path", "data.train", "data.validation", "data.masks", "data.labels", "data.label", "data.index", "data.classes", "data.header",
+             "data.decimal", "data.thousands", "data.file_column", "data.label_column", "data.split_column", "data.group_column", "data.images",
+             "data.id", "data.time", "data.time_column", "data.time_format", "data.time_zone", "data.calendar_days", "data.start", "data.step",
+             "data.mode_names", "model.vocabulary")  # fmt: skip
 SPLIT_KEYS = ("data.split", "data.split_ratios", "data.split_windows", "data.test_windows", "data.test", "data.protocol", "train.test")
 
 
@@ -108,6 +109,8 @@ class RunFolder:
         default = by_key(tomllib.loads(tasks.config_toml(self.task, {key: config[key] for key in ("model.name",) if key in config})))
         alone = DATA_KEYS if config["train.test"] else (*DATA_KEYS, *SPLIT_KEYS)
         own = {key: value for key, value in config.items() if default.get(key) != value and key not in left_out and key not in alone}
+        if isinstance(own.get("data.test"), str):  # a file; of scenes a fraction
+            own.pop("data.test")
         return {key: value for key, value in own.items() if (key, value) != ("data.panel", "no") and not key.startswith("data.simulate")}
 
     def reading(self, name: str) -> contextlib.AbstractContextManager[None]:

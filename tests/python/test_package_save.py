@@ -1,11 +1,14 @@
-"""`save` of an estimator: over an earlier save, over files of the user's; the labels of classes that it keeps."""
+"""Runs of estimators in folders: `save` over an earlier save, `load` and clones, a folder whose run another fit replaces."""
 
 import os
 import pathlib
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 
 import modewise
 from modewise import errors
@@ -66,3 +69,31 @@ def test_labels_of_type_object_keep_their_types_in_a_saved_run(labels):
     again = modewise.SeriesClassifier.load("kept")
     assert again.classes_.tolist() == made.classes_.tolist() == sorted(set(labels))
     assert list(again.predict(SERIES)) == list(made.predict(SERIES)) and again.score(SERIES, y) == made.score(SERIES, y) > 0.9
+
+
+def test_an_opened_run_is_cloned_and_trains_runs_of_its_own():
+    np.savetxt("a_TRAIN.csv", np.column_stack([SERIES, PLACES]), delimiter=",", header=",".join([*(f"t{step}" for step in range(24)), "kind"]), comments="")
+    np.savetxt("b.csv", np.column_stack([SERIES, PLACES])[:12], delimiter=",", header=",".join([*(f"t{step}" for step in range(24)), "kind"]), comments="")
+    settings = {"data.train": "a_TRAIN.csv", "data.test": "b.csv", "data.label": "kind", "model.name": "nearest", "output.report": False}
+    modewise.tasks.train("series_classification", settings, out="run", verbosity=-1)
+    before = {path: path.read_bytes() for path in pathlib.Path("run").rglob("*") if path.is_file()}
+    opened = modewise.SeriesClassifier.load("run").set_params(verbosity=-1)
+    assert opened.run is None and not any("kind" in str(value) or "csv" in str(value) for value in opened.get_params().values())
+    names = np.array(["a", "b", "c", "d"])[PLACES]
+    assert clone(opened).fit(SERIES, names).score(SERIES, names) == 1
+    assert cross_val_score(opened, SERIES, names, cv=2, error_score="raise").mean() > 0.9
+    assert {path: path.read_bytes() for path in pathlib.Path("run").rglob("*") if path.is_file()} == before
+
+
+def test_a_run_that_another_fit_replaced_is_not_used():
+    first = nearest(PLACES, run="shared", overwrite=True)
+    kept = pickle.dumps(first)
+    second = clone(first).fit(SERIES, np.array(["d", "c", "b", "a"])[PLACES])
+    assert second.predict(SERIES[:2]).tolist() == ["d", "c"]
+    for use in (first.predict, lambda _: first.save("kept"), lambda _: first.evaluate()):
+        with pytest.raises(errors.UsageError) as error:
+            use(SERIES)
+        assert str(error.value) == (f"the run of this SeriesClassifier in {os.path.abspath('shared')} was replaced by another one: fit it again, and give "
+                                    "estimators that are used together, such as clones, run=None or folders of their own")  # fmt: skip
+    assert pickle.loads(kept).predict(SERIES[:2]).tolist() == [0, 1]
+    assert first.fit(SERIES, PLACES).predict(SERIES[:2]).tolist() == [0, 1]
