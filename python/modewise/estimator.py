@@ -53,12 +53,12 @@ def whole(name: str, value: Any) -> int:
         raise UsageError(f"{name} must be an integer, got {value!r}") from None
 
 
-def checked_array(data: Any, wanted: str) -> Array:
-    """A non-empty array of numbers on the CPU; otherwise DataError, which says that it must be `wanted`."""
+def checked_array(data: Any, wanted: str, kinds: str = "fiu") -> Array:
+    """A non-empty array of numbers on the CPU, of these kinds of NumPy ("b": truth values too); otherwise DataError, which says that it must be `wanted`."""
     if getattr(getattr(data, "device", None), "type", "cpu") != "cpu":
         raise DataError(f"array: it must be on the CPU, got a tensor on {data.device}")
     array = dense_array(data)
-    if array.dtype.kind not in "fiu":
+    if array.dtype.kind not in kinds:
         raise DataError(f"array: it must hold numbers, got {array.dtype}")
     if array.ndim == 0 or array.size == 0:
         raise DataError(f"array: it must be {wanted}, got {list(array.shape)}")

@@ -98,7 +98,7 @@ class Segmenter(Estimator):
             A scene [h, w], [h, w, bands] or [dates, h, w, bands], NaN for no data, the dimensions of a DataArray in any order; or
             the path of an image (GeoTIFF, NPY, PNG, JPEG) or of a folder of them.
         y
-            [h, w] integers, the class of each pixel (−1 and 255: ignored); or the path of the masks.
+            [h, w] integers or truth values, the class of each pixel (−1 and 255: ignored); or the path of the masks.
 
         Returns
         -------
@@ -246,18 +246,18 @@ def checked_scene(X: Any) -> Array:
     """A scene [h, w], [h, w, bands] or [dates, h, w, bands]. DataError for other shapes."""
     if is_data_array(X):
         X = placed(X, 4)
-    array = checked_array(X, SCENE)
+    array = checked_array(X, SCENE, "fiub")
     if not 2 <= array.ndim <= 4:
         raise DataError(f"array: it must be {SCENE}, got {list(array.shape)}")
-    return array
+    return array.astype(np.uint8) if array.dtype.kind == "b" else array
 
 
 def checked_mask(y: Any) -> Array:
-    """A mask [h, w] of integers. DataError for other arrays."""
-    array = checked_array(placed(y, 2) if is_data_array(y) else y, "[h, w] with at least one pixel")
+    """A mask [h, w] of integers, 0 and 1 for truth values. DataError for other arrays."""
+    array = checked_array(placed(y, 2) if is_data_array(y) else y, "[h, w] with at least one pixel", "fiub")
     if array.ndim != 2 or array.dtype.kind == "f":
         raise DataError(f"y must be [h, w] integers, got {list(array.shape)} of {array.dtype}")
-    return array
+    return array.astype(np.uint8) if array.dtype.kind == "b" else array
 
 
 def placed(data: Any, max_dims: int) -> Any:

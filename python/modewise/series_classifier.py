@@ -20,23 +20,33 @@ LARGEST = np.finfo(np.float32).max
 
 
 def checked_series(X: Any) -> list[Array]:
-    """Samples [T, C] float64, NaN if missing. DataError for an invalid sample."""
+    """Samples [T, C] float64, NaN if missing; steps at the end that are NaN in all variables are left out, as in a table. DataError for
+    an invalid sample."""
     several = isinstance(X, (list, tuple)) or dense_kind(X) == "O"
-    samples = [dense_array(sample) for sample in X] if several else list(checked_array(X, "[n, T] or [n, T, C] with at least one sample"))
+    samples = [dense_array(sample) for sample in X] if several else list(checked_array(X, "[n, T] or [n, T, C] with at least one sample", "fiub"))
     if not samples:
         raise DataError("X must hold at least one sample")
     for index, sample in enumerate(samples):
-        if sample.dtype.kind not in "fiu" or sample.ndim not in (1, 2) or sample.size == 0:
+        if sample.dtype.kind not in "fiub" or sample.ndim not in (1, 2) or sample.size == 0:
             raise DataError(f"X: sample {index} must be [T] or [T, C] of numbers, got {list(sample.shape)} of {sample.dtype}")
         if np.isinf(sample).any():
             raise DataError(f"X: sample {index} holds an infinite value")
         if (np.abs(sample) > LARGEST).any():
             raise DataError(f"X: sample {index} holds {np.nanmax(np.abs(sample)):g}, which exceeds the range of float32")
-    columns = [sample.astype(np.float64)[:, None] if sample.ndim == 1 else sample.astype(np.float64) for sample in samples]
+    columns = [until_last_value(sample.astype(np.float64).reshape(len(sample), -1)) for sample in samples]
+    empty = next((index for index, sample in enumerate(columns) if len(sample) == 0), None)
+    if empty is not None:
+        raise DataError(f"X: sample {empty} has no value: every one is NaN")
     other = next((index for index, sample in enumerate(columns) if sample.shape[1] != columns[0].shape[1]), None)
     if other is not None:
         raise DataError(f"X: sample 0 has {columns[0].shape[1]} variables, sample {other} has {columns[other].shape[1]}")
     return columns
+
+
+def until_last_value(sample: Array) -> Array:
+    """The steps of a sample [T, C] up to the last one with a value."""
+    steps = np.flatnonzero(~np.isnan(sample).all(-1))
+    return sample[: steps[-1] + 1 if len(steps) > 0 else 0]
 
 
 def dense_kind(X: Any) -> str:
@@ -139,7 +149,8 @@ class SeriesClassifier(Classifier):
         Parameters
         ----------
         X
-            [n, T] or [n, T, C], or a list of samples [T_i] or [T_i, C] of unequal lengths, NaN if missing.
+            [n, T] or [n, T, C], or a list of samples [T_i] or [T_i, C] of unequal lengths, NaN if missing; NaN of all variables at the end of a
+            sample end it.
         y
             [n] integers or strings.
 

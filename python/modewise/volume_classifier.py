@@ -18,6 +18,17 @@ from modewise.estimator import Array, checked_array
 WANTED = "[n, N_1 … N_k] or [n, N_1 … N_k, C] with at least one sample"
 
 
+def same_type(held: Array, dtype: np.dtype[Any]) -> Array:
+    """Validation samples in the type of those for training. DataError for a value that it cannot hold, apart from rounding to floats."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        cast = held.astype(dtype, copy=False)
+    changed = (np.isfinite(held) & ~np.isfinite(cast)) if dtype.kind == "f" else cast != held
+    if changed.any():
+        raise DataError(f"validation: samples must be {dtype} like those for training, got {held.dtype} with {held[changed][0]:g}, which {dtype} cannot "
+                        f"hold: give both in one type")  # fmt: skip
+    return cast
+
+
 class VolumeClassifier(Classifier):
     """Trains and uses one run of the task volume_classification, in this process.
 
@@ -95,11 +106,11 @@ class VolumeClassifier(Classifier):
         Parameters
         ----------
         X
-            [n, N_1 … N_k] or with channels last, numbers of any type.
+            [n, N_1 … N_k] or with channels last, numbers of any type, or truth values.
         y
             [n] integers or strings.
         validation
-            Samples and labels (X, y) of the validation split.
+            Samples and labels (X, y) of the validation split; samples of another type than X must have values of its type.
 
         Returns
         -------
@@ -113,7 +124,7 @@ class VolumeClassifier(Classifier):
         Stopped
             For Ctrl-C, which saves a checkpoint; `resume` continues.
         """
-        samples = checked_array(X, WANTED)
+        samples = checked_array(X, WANTED, "fiub")
         names, labels = checked_labels(y, len(samples))
         held = None if validation is None else self._checked_validation(validation, samples, np.unique(np.asarray(y).reshape(-1)))
         with self._new_run() as run:
@@ -136,7 +147,7 @@ class VolumeClassifier(Classifier):
         """Samples and class indices of the validation split. DataError for other axes, types and classes than those of training."""
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
             raise DataError(f"validation must be a pair (X, y), got {type(validation).__name__}")
-        held, labels = checked_array(validation[0], WANTED), np.asarray(validation[1]).reshape(-1)
+        held, labels = checked_array(validation[0], WANTED, "fiub"), np.asarray(validation[1]).reshape(-1)
         if held.shape[1:] != samples.shape[1:]:
             raise DataError(f"validation: samples must be {list(samples.shape[1:])} like those for training, got {list(held.shape[1:])}")
         if len(labels) != len(held):
@@ -144,7 +155,7 @@ class VolumeClassifier(Classifier):
         unknown = labels[~np.isin(labels, classes)]
         if len(unknown) > 0:
             raise DataError(f"validation: the class '{unknown[0]}' is not among those for training")
-        return held.astype(samples.dtype, copy=False), np.searchsorted(classes, labels).astype(np.int64)
+        return same_type(held, samples.dtype), np.searchsorted(classes, labels).astype(np.int64)
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> Self:
@@ -164,7 +175,7 @@ class VolumeClassifier(Classifier):
         array [samples, classes]
             Probabilities, columns as `classes_`.
         """
-        samples = checked_array(X, WANTED)
+        samples = checked_array(X, WANTED, "fiub")
         with tempfile.TemporaryDirectory() as folder, self._computing():
             path = pathlib.Path(folder) / "X.npy"
             np.save(path, samples, allow_pickle=False)

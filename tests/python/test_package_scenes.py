@@ -92,6 +92,13 @@ def test_a_data_array_keeps_its_coordinates_whatever_its_order():
     assert np.array_equal(predicted["y"], at["y"]) and np.array_equal(predicted["x"], at["x"])
 
 
+def test_truth_values_are_0_and_1():
+    X, y = scene()
+    made = fitted(X, y == 7)
+    assert list(made.classes_) == [0, 1] and np.array_equal(made.predict(X), fitted(X, (y == 7).astype(int)).predict(X))
+    assert made.score(X, y == 7) == ((made.predict(X) == 1) == (y == 7)).mean()
+
+
 def test_dates_are_the_first_dimension():
     X, y = scene()
     dates = np.stack([X, X + 1])

@@ -10,6 +10,7 @@ import torch
 
 import modewise
 from modewise import errors
+from modewise.run_folder import RunFolder
 
 SETTINGS = {"model.width": 16, "train.max_steps": 60, "output.report": False}
 
@@ -67,6 +68,31 @@ def test_arrays_of_one_and_of_several_variables_are_lists_of_cases():
     assert list(one.classes_) == [0, 5, 10]
     for same in (X, list(X), [sample[:, 0] for sample in X]):
         assert np.array_equal(fitted(same, y, **nearest).predict_proba(X), one.predict_proba(X[..., 0]))
+
+
+def test_series_padded_with_nan_are_those_that_end_there():
+    X, y = waves(60)
+    padded = np.full((60, 30, 2), np.nan)
+    for row, sample in zip(padded, X, strict=True):
+        sample[-1] = 1
+        row[: len(sample)] = sample
+    ragged = fitted(X, y)
+    made = fitted(padded, y)
+    assert made.metrics_["validation"] == ragged.metrics_["validation"]
+    assert np.array_equal(made.predict_proba(padded), ragged.predict_proba(X))
+    pd.DataFrame(padded[..., 0]).assign(label=y).to_csv("table.csv", index=False)
+    modewise.tasks.train("series_classification", {"data.path": "table.csv", "model.name": "nearest", "output.report": False}, out="table", verbosity=-1)
+    one = fitted(padded[..., 0], y, **NEAREST)
+    of_table, of_array = (RunFolder(run).read_json("data.json") for run in ("table", one.run_))
+    assert (of_array["length"], of_array["padded"]) == (of_table["length"], of_table["padded"]) == (24, True)
+    with pytest.raises(errors.DataError, match="^X: sample 2 has no value: every one is NaN$"):
+        made.predict([*X[:2], np.full((20, 2), np.nan)])
+
+
+def test_truth_values_are_0_and_1():
+    X = np.array([sample[:20] for sample in waves(60, 1)[0]])[..., 0] > 0
+    y = np.arange(60) % 3
+    assert np.array_equal(fitted(X, y, **NEAREST).predict_proba(X), fitted(X.astype(int), y, **NEAREST).predict_proba(X))
 
 
 NEAREST = {"model": "nearest", "settings": {"output.report": False}}

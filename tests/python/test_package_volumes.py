@@ -233,6 +233,28 @@ def test_bad_samples_are_sentences(labelled, tmp_path, monkeypatch, change, sent
     assert os.listdir() == []
 
 
+def test_validation_samples_of_another_type_keep_their_values(labelled):
+    X, y = labelled
+
+    def validated(X, held):
+        return modewise.VolumeClassifier(settings=SMALL, verbosity=-1).fit(X, y, validation=(held, y[:20])).metrics_["validation"]
+
+    held, floats = X[:20], X.astype(np.float32)
+    assert validated(X, held.astype(np.int64)) == validated(X, held.astype(np.float32)) == validated(X, held)
+    assert validated(floats, held + 1e-12) == validated(floats, held) == validated(floats, floats[:20])
+    for others, dtype, value in ((held / 255, np.uint8, r"float64 with 0\.\d+"), (held.astype(np.int64) + 256, np.uint8, r"int64 with \d+"),
+                                 (np.where(held > 100, np.nan, held), np.int16, "float64 with nan"), (held * 1e6, np.float16, r"float64 with \S+")):  # fmt: skip
+        name = np.dtype(dtype).name
+        with pytest.raises(errors.DataError, match=f"^validation: samples must be {name} like those for training, got {value}, which {name} cannot hold: "):
+            validated(X.astype(dtype), others)
+
+
+def test_truth_values_are_volumes(labelled):
+    X, y = labelled
+    made = fitted(X > 100, y)
+    assert np.array_equal(made.predict_proba(X > 100), made.predict_proba((X > 100).astype(np.uint8)))
+
+
 def test_a_fit_that_did_not_begin_leaves_nothing(labelled, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(errors.UsageError) as error:
