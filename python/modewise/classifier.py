@@ -10,10 +10,13 @@ import numpy.typing as npt
 
 from modewise import tasks
 from modewise._scikit_learn import ClassifierMixin
+from modewise.axis_names import COLUMNS, AxisNames
 from modewise.errors import DataError
-from modewise.estimator import Array, Estimator, own_split
+from modewise.estimator import AXES, Array, Estimator, own_split
 from modewise.new_run import NewRun
 from modewise.run_folder import RunFolder
+
+CLASSES = "_classes.npy"  # labels beside the fitted data, if they are not texts of the program's class names
 
 
 def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
@@ -42,11 +45,6 @@ def is_missing(label: Any) -> bool:
         return True
 
 
-def classes_file(data: pathlib.Path) -> pathlib.Path:
-    """The file of the labels beside the fitted data, for those that are not texts of the program's class names."""
-    return data.with_name(data.stem + "_classes.npy")
-
-
 class Classifier(ClassifierMixin, Estimator):
     """Base of the classifiers, with scikit-learn's ClassifierMixin where that is installed.
 
@@ -54,6 +52,8 @@ class Classifier(ClassifierMixin, Estimator):
     ----------
     classes_ : array
         The labels in ascending order, of the type that `fit` took.
+    feature_names_in_ : array
+        The columns of a fitted frame; those of other frames are put in their order.
     """
 
     ALL_SAMPLES: Mapping[str, Any] = {}  # split into training and validation
@@ -62,17 +62,25 @@ class Classifier(ClassifierMixin, Estimator):
     settings: Mapping[str, object] | None
     classes_: Array
 
-    def _write_classes(self, labels: Any, names: list[str], data: pathlib.Path) -> Array:
+    def _write_classes(self, labels: Any, names: list[str], stem: pathlib.Path) -> Array:
         """The classes of `labels` in ascending order, written beside the fitted data unless the program's `names` are the same texts."""
         classes = np.unique(np.asarray(labels).reshape(-1))
         written = np.array(classes.tolist()) if classes.dtype.kind == "O" else classes
         if written.dtype.kind != "O" and written.tolist() != names:
-            np.save(classes_file(data), written, allow_pickle=False)
+            np.save(f"{stem}{CLASSES}", written, allow_pickle=False)
         return classes
 
-    def _train_classes(self, settings: dict[str, Any], run: NewRun, arguments: Mapping[str, str], classes: Array) -> None:
+    def _train_classes(self, settings: dict[str, Any], run: NewRun, arguments: Mapping[str, str], axes: AxisNames, classes: Array) -> None:
+        axes.write(pathlib.Path(f"{run.stem()}{AXES}"))
         common = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed}
-        self._train(common | own_split(self.settings, self.ALL_SAMPLES) | settings | dict(self.settings or {}), run, arguments, classes_=classes)
+        self._train(common | own_split(self.settings, self.ALL_SAMPLES) | settings | dict(self.settings or {}), run, arguments, classes_=classes, _axes=axes)
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Columns of the fitted frame, as in scikit-learn; missing where they are not strings, and for arrays."""
+        if COLUMNS not in self._axes.labels:
+            raise AttributeError("feature_names_in_: the fitted samples have no names of columns")
+        return np.array(self._axes.labels[COLUMNS], dtype=object)
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
@@ -80,11 +88,9 @@ class Classifier(ClassifierMixin, Estimator):
         made, folder = super()._of_run(run, own), RunFolder(run)
         with folder.reading("data.json"):
             made.classes_ = np.array(folder.read_json("data.json")["classes"])
-        config = folder.config()
-        data = pathlib.Path(config["data"].get("train") or config["data"].get("path") or "")
-        labels = folder.path / data.parent.name / classes_file(data).name if data.name else folder.path
+        labels = folder.beside_data(CLASSES)
         if labels.is_file():
-            with folder.reading(f"{data.parent.name}/{labels.name}"):
+            with folder.reading(f"{labels.parent.name}/{labels.name}"):
                 made.classes_ = np.load(labels, allow_pickle=False)
         return made
 

@@ -15,12 +15,14 @@ import torch
 from modewise import _aliases, tasks
 from modewise._scikit_learn import BaseEstimator
 from modewise._temporary_run import TemporaryFolder, copy_run, packed, run_files, unpack
+from modewise.axis_names import AxisNames
 from modewise.errors import DataError, ModewiseError, UsageError
 from modewise.new_run import NewRun, earlier_files, new_run, require_free, run_id
 from modewise.run_folder import RunFolder, setting
 
 Array = npt.NDArray[Any]
 DEVICE_VARIABLE = "MODEWISE_DEVICE"  # read by the C++ libraries
+AXES = "_axes.json"  # beside the fitted data
 OLD_KEYWORDS = {"exist_ok": "overwrite", "known": "future_covariates"}
 
 
@@ -110,6 +112,7 @@ class Estimator(BaseEstimator):
     run_: str
     metrics_: tasks.Result
     _folder: TemporaryFolder | None = None
+    _axes = AxisNames()  # of the fitted samples
     _run_id = ""  # of the fitted run; "": not known
     load = LoadMethod()
     MOVABLE = False  # whether a split of data in another place can be evaluated
@@ -288,6 +291,9 @@ class Estimator(BaseEstimator):
         config = folder.config()
         made = cls(**{name: setting(config, key) for name, key in own.items()}, settings=folder.settings(own.values()) or None)  # type: ignore[call-arg]
         made.run_, made._run_id = os.path.abspath(run), run_id(folder.path)
+        axes = folder.beside_data(AXES)
+        with folder.reading(f"{axes.parent.name}/{axes.name}"):
+            made._axes = AxisNames.read(axes)
         if (folder.path / "metrics.json").is_file():
             made.metrics_ = folder.read_json("metrics.json") | {"run": made.run_}
         return made

@@ -113,6 +113,12 @@ class RunFolder:
             own.pop("data.test")
         return {key: value for key, value in own.items() if (key, value) != ("data.panel", "no") and not key.startswith("data.simulate")}
 
+    def beside_data(self, ending: str) -> pathlib.Path:
+        """RUN/data/RUN`ending`, a file that an estimator writes beside the fitted data."""
+        data = self.config()["data"]
+        fitted = pathlib.Path(data.get("train") or data.get("path") or "")
+        return self.path / fitted.parent.name / (fitted.stem + ending)
+
     def reading(self, name: str) -> contextlib.AbstractContextManager[None]:
         """`reading` of a file of the run."""
         return reading(self.path / name)

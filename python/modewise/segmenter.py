@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from modewise import tasks
 from modewise._aliases import constructor
+from modewise.axis_names import AxisNames, same_pixels
 from modewise.errors import DataError, UsageError
-from modewise.estimator import Array, Estimator, checked_array, own_split
+from modewise.estimator import AXES, Array, Estimator, checked_array, own_split
+from modewise.labelled_arrays import is_labelled
 from modewise.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -115,13 +117,16 @@ class Segmenter(Estimator):
         if is_path(X) != is_path(y):
             raise UsageError("fit: the scene and its mask must both be arrays or both be paths")
         files = [os.path.abspath(X), os.path.abspath(y)] if is_path(X) and is_path(y) else []
-        arrays = [] if files else [checked_scene(X), checked_mask(y)]
+        arrays = [] if files else [checked_scene(X), checked_mask(same_pixels(X, y))]
+        axes = AxisNames() if files else AxisNames.of(X, free=("y", "x"))
         with self._new_run() as run:
             paths = self._written(arrays, run.stem().absolute()) if arrays else files
             settings = {"model.name": self.model, "train.epochs": self.epochs, "train.seed": self.seed, "data.path": paths[0],
                         "data.masks": paths[1]}  # fmt: skip
+            if arrays:
+                axes.write(pathlib.Path(f"{run.stem()}{AXES}"))
             split = own_split(self.settings, self.ALL_BLOCKS) if arrays else {}
-            self._train(settings | split | dict(self.settings or {}), run, dict(zip(paths, "Xy", strict=True)) if arrays else None)
+            self._train(settings | split | dict(self.settings or {}), run, dict(zip(paths, "Xy", strict=True)) if arrays else None, _axes=axes)
         self._know_classes()
         return self
 
@@ -154,10 +159,10 @@ class Segmenter(Estimator):
             return self._map_of(os.fspath(X))
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "X.npy"
-            np.save(path, checked_scene(X), allow_pickle=False)
+            np.save(path, checked_scene(self._axes.order(X)), allow_pickle=False)
             with self._errors_about(path, "X"):
                 classes = self._map_of(str(path))
-        if not is_data_array(X):
+        if not is_labelled(X):
             return classes
         kept = {name: X.coords[name] for name in ("y", "x") if name in X.coords}
         return type(X)(classes, dims=("y", "x"), coords=kept)
@@ -177,7 +182,7 @@ class Segmenter(Estimator):
         float
             Accuracy.
         """
-        mask = checked_mask(y)
+        mask = checked_mask(same_pixels(X, y))
         predicted = np.asarray(self.predict(X))
         if predicted.shape != mask.shape:
             raise DataError(f"y must be {list(predicted.shape)} for the scene, got {list(mask.shape)}")
@@ -237,14 +242,9 @@ def is_path(data: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(data, (str, os.PathLike))
 
 
-def is_data_array(data: Any) -> bool:
-    """Whether the data are an xarray.DataArray; xarray need not be installed."""
-    return hasattr(data, "dims") and hasattr(data, "transpose") and hasattr(data, "coords")
-
-
 def checked_scene(X: Any) -> Array:
     """A scene [h, w], [h, w, bands] or [dates, h, w, bands]. DataError for other shapes."""
-    if is_data_array(X):
+    if is_labelled(X):
         X = placed(X, 4)
     array = checked_array(X, SCENE, "fiub")
     if not 2 <= array.ndim <= 4:
@@ -254,7 +254,7 @@ def checked_scene(X: Any) -> Array:
 
 def checked_mask(y: Any) -> Array:
     """A mask [h, w] of integers, 0 and 1 for truth values. DataError for other arrays."""
-    array = checked_array(placed(y, 2) if is_data_array(y) else y, "[h, w] with at least one pixel", "fiub")
+    array = checked_array(placed(y, 2) if is_labelled(y) else y, "[h, w] with at least one pixel", "fiub")
     if array.ndim != 2 or array.dtype.kind == "f":
         raise DataError(f"y must be [h, w] integers, got {list(array.shape)} of {array.dtype}")
     return array.astype(np.uint8) if array.dtype.kind == "b" else array

@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from modewise import tasks
 from modewise._aliases import constructor
+from modewise.axis_names import COLUMNS, AxisNames
 from modewise.classifier import Classifier, checked_labels
 from modewise.errors import DataError
 from modewise.estimator import Array, checked_array, dense_array
+from modewise.run_folder import RunFolder
 
 LARGEST = np.finfo(np.float32).max
 
@@ -166,21 +168,26 @@ class SeriesClassifier(Classifier):
         Stopped
             For Ctrl-C, which saves a checkpoint; `resume` continues.
         """
-        samples = checked_series(X)
+        axes = AxisNames.of(X)
+        samples = checked_series(axes.order(X))
         names, labels = checked_labels(y, len(samples))
         with self._new_run() as run:
             stem = run.stem().absolute()
             file = stem.with_name(stem.name + ".ts")
             names = writable_names(names)
             write_samples(file, samples, names, labels)
-            classes = self._write_classes(y, names, file)
-            self._train_classes({"data.train": file}, run, {str(file): "X"}, classes)
+            classes = self._write_classes(y, names, stem)
+            self._train_classes({"data.train": file}, run, {str(file): "X"}, axes, classes)
         return self
 
     @classmethod
     def from_run(cls, run: str | os.PathLike[str]) -> Self:
         """A fitted classifier of a run of `train classify-series`, with the run's class names."""
-        return cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed"})
+        made = cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed"})
+        data = RunFolder(run).read_json("data.json")
+        if not made._axes.labels and data.get("variables") == 1 and len(data.get("columns", [])) == data.get("length"):
+            made._axes = AxisNames(labels={COLUMNS: data["columns"]})
+        return made
 
     def predict_proba(self, X: npt.ArrayLike) -> Array:
         """Probabilities [n, K] float64 of new samples, no longer than the longest fitted one, in the order of `classes_`: the
@@ -199,7 +206,7 @@ class SeriesClassifier(Classifier):
         run = self._run()
         with tempfile.TemporaryDirectory() as folder, self._computing():
             path = pathlib.Path(folder) / "X.ts"
-            write_samples(path, checked_series(X), [], None)
+            write_samples(path, checked_series(self._axes.order(X)), [], None)
             with self._errors_about(path, "X"):
                 result = tasks.predict(run, data=path, verbosity=self._verbosity())
         return np.array([sample["scores"] for sample in result["cases"]])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from modewise import tasks
 from modewise._aliases import constructor
+from modewise.axis_names import AxisNames
 from modewise.classifier import Classifier, checked_labels
 from modewise.errors import DataError
 from modewise.estimator import Array, checked_array
@@ -124,30 +125,31 @@ class VolumeClassifier(Classifier):
         Stopped
             For Ctrl-C, which saves a checkpoint; `resume` continues.
         """
-        samples = checked_array(X, WANTED, "fiub")
+        axes = AxisNames.of(X)
+        samples = checked_array(axes.order(X), WANTED, "fiub")
         names, labels = checked_labels(y, len(samples))
-        held = None if validation is None else self._checked_validation(validation, samples, np.unique(np.asarray(y).reshape(-1)))
+        held = None if validation is None else self._checked_validation(validation, samples, axes, np.unique(np.asarray(y).reshape(-1)))
         with self._new_run() as run:
             stem = run.stem().absolute()
-            classes = self._write_classes(y, names, stem.with_name(stem.name + ".npy"))
+            classes = self._write_classes(y, names, stem)
             settings = {"data.channels": self.channels, "data.classes": names}
             if held is None:
                 files = [stem.with_name(stem.name + ending) for ending in (".npy", "_labels.npy")]
                 for file, array in zip(files, (samples, labels), strict=True):
                     np.save(file, array, allow_pickle=False)
-                self._train_classes(settings | {"data.path": files[0]}, run, {str(files[0]): "X", str(files[1]): "y"}, classes)
+                self._train_classes(settings | {"data.path": files[0]}, run, {str(files[0]): "X", str(files[1]): "y"}, axes, classes)
             else:
                 path = stem.with_name(stem.name + ".npz")
                 np.savez(path, train_images=samples, train_labels=labels, val_images=held[0], val_labels=held[1])
-                self._train_classes(settings | {"data.path": path}, run, {str(path): "X"}, classes)
+                self._train_classes(settings | {"data.path": path}, run, {str(path): "X"}, axes, classes)
         return self
 
     @staticmethod
-    def _checked_validation(validation: tuple[Any, Any], samples: Array, classes: Array) -> tuple[Array, Array]:
+    def _checked_validation(validation: tuple[Any, Any], samples: Array, axes: AxisNames, classes: Array) -> tuple[Array, Array]:
         """Samples and class indices of the validation split. DataError for other axes, types and classes than those of training."""
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
             raise DataError(f"validation must be a pair (X, y), got {type(validation).__name__}")
-        held, labels = checked_array(validation[0], WANTED, "fiub"), np.asarray(validation[1]).reshape(-1)
+        held, labels = checked_array(axes.order(validation[0]), WANTED, "fiub"), np.asarray(validation[1]).reshape(-1)
         if held.shape[1:] != samples.shape[1:]:
             raise DataError(f"validation: samples must be {list(samples.shape[1:])} like those for training, got {list(held.shape[1:])}")
         if len(labels) != len(held):
@@ -175,7 +177,7 @@ class VolumeClassifier(Classifier):
         array [samples, classes]
             Probabilities, columns as `classes_`.
         """
-        samples = checked_array(X, WANTED, "fiub")
+        samples = checked_array(self._axes.order(X), WANTED, "fiub")
         with tempfile.TemporaryDirectory() as folder, self._computing():
             path = pathlib.Path(folder) / "X.npy"
             np.save(path, samples, allow_pickle=False)
