@@ -20,13 +20,15 @@ CLASSES = "_classes.npy"  # labels beside the fitted data, if they are not texts
 
 
 def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
-    """Names of the classes in ascending order of the labels, and the index of each sample's class [n] int64."""
+    """Names of the classes in ascending order of the labels (integers, also as floats, or strings), and the index of each sample's class [n] int64."""
     labels = np.asarray(y).reshape(-1)
     if len(labels) != count:
         raise DataError(f"y must have a label for each of the {count} samples, got {len(labels)}")
     if (isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any()) or (labels.dtype.kind == "O" and any(map(is_missing, labels))):
         raise DataError("y has no label for some samples")
-    if labels.dtype.kind == "f":
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise DataError("y has no label for some samples")
+    if labels.dtype.kind == "f" and (labels != np.round(labels)).any():
         raise DataError(f"y must hold integers or strings, got {labels.dtype}")
     try:
         names, indices = np.unique(labels, return_inverse=True)
@@ -34,7 +36,7 @@ def checked_labels(y: Any, count: int) -> tuple[list[str], Array]:
         raise DataError(f"y must hold labels of one type, got {', '.join(sorted({type(label).__name__ for label in labels}))}") from None
     if len(names) < 2:
         raise DataError(f"y must hold at least two classes, got {', '.join(map(str, names))}")
-    return [str(name) for name in names], indices.astype(np.int64)
+    return [f"{name:.0f}" if labels.dtype.kind == "f" else str(name) for name in names], indices.astype(np.int64)
 
 
 def is_missing(label: Any) -> bool:

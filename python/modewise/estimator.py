@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import numbers
 import operator
 import os
 import pathlib
@@ -37,6 +38,8 @@ def dense_array(data: Any) -> Array:
     array = np.asarray(data)
     if array.dtype == object and holds_nullable_numbers(data):
         array = data.to_numpy(dtype=np.float64, na_value=np.nan)
+    if array.dtype == object and array.size > 0 and all(isinstance(value, numbers.Real) for value in array.flat):
+        array = array.astype(np.float64)
     wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
     return array.astype(np.float64 if wide else array.dtype.newbyteorder("="), copy=False)
 

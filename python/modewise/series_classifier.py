@@ -154,7 +154,7 @@ class SeriesClassifier(Classifier):
             [n, T] or [n, T, C], or a list of samples [T_i] or [T_i, C] of unequal lengths, NaN if missing; NaN of all variables at the end of a
             sample end it.
         y
-            [n] integers or strings.
+            [n] integers, also as floats, or strings.
 
         Returns
         -------

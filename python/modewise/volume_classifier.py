@@ -109,7 +109,7 @@ class VolumeClassifier(Classifier):
         X
             [n, N_1 … N_k] or with channels last, numbers of any type, or truth values.
         y
-            [n] integers or strings.
+            [n] integers, also as floats, or strings.
         validation
             Samples and labels (X, y) of the validation split; samples of another type than X must have values of its type.
 

@@ -100,7 +100,7 @@ NEAREST = {"model": "nearest", "settings": {"output.report": False}}
 
 @pytest.mark.parametrize("classes", [
     np.array(["sit, still", "walk: fast"]), np.array(['say "a"', "it's"]), np.array(["", "?", " a "]), np.array(["true", "false"]), np.array(["a\nb", "a"]),
-    np.array(["ü", "日本"]), np.array([10, 2]), np.array([-1, 1], np.int8), np.array([2**63, 1], np.uint64), np.array([True, False]),
+    np.array(["ü", "日本"]), np.array([10, 2]), np.array([2.0, -1.0]), np.array([-1, 1], np.int8), np.array([2**63, 1], np.uint64), np.array([True, False]),
 ])  # fmt: skip
 def test_classes_keep_their_names_and_types_in_a_saved_run(classes):
     X, _ = waves(60)
@@ -110,6 +110,8 @@ def test_classes_keep_their_names_and_types_in_a_saved_run(classes):
     for one in (made, modewise.SeriesClassifier.load("saved")):
         assert one.classes_.dtype == np.unique(y).dtype and np.array_equal(one.classes_, np.unique(y))
         assert one.score(X, y) == (one.predict(X) == y).mean() > 0.6
+    if classes.dtype.kind == "f":
+        assert [one["name"] for one in made.evaluate(detail=True)["classes"]] == ["-1", "2"]
     if classes.dtype.kind == "U" and "a\nb" not in classes:
         assert [one["name"] for one in made.evaluate(detail=True)["classes"]] == list(np.unique(y))
 
@@ -119,11 +121,12 @@ def test_labels_of_pandas_and_torch_and_numbers_with_missing_ones():
     wanted = fitted(X, y, **NEAREST).predict_proba(X)
     for labels in (pd.Series(y, dtype="Int64"), torch.tensor(y), pd.Series(y), np.ma.masked_array(y, mask=False)):
         assert np.array_equal(fitted(X, labels, **NEAREST).predict_proba(X), wanted)
+    assert np.array_equal(fitted(X.astype(object), y.astype(float), **NEAREST).predict_proba(X.astype(object)), wanted)
     frame = pd.DataFrame(X).astype("Float64")
     assert np.array_equal(fitted(frame, y, **NEAREST).predict_proba(frame), wanted)
     names = pd.Series(["a", "b", "c"], dtype="string")[y].reset_index(drop=True)
     names[3] = pd.NA
-    for labels, sentence in ((names, "y has no label for some samples"), (np.ma.masked_array(y, mask=y == 1), "y has no label for some samples"),
+    for labels, sentence in ((names, "y has no label for some samples"), (np.where(y == 1, np.nan, y), "y has no label for some samples"), (np.ma.masked_array(y, mask=y == 1), "y has no label for some samples"),
                              (np.array([1, "a", "b"], dtype=object)[y], "y must hold labels of one type, got int, str")):  # fmt: skip
         with pytest.raises(errors.DataError) as error:
             fitted(X, labels, **NEAREST)
