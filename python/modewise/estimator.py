@@ -15,7 +15,7 @@ import torch
 
 from modewise import _aliases, tasks
 from modewise._scikit_learn import BaseEstimator
-from modewise._temporary_run import TemporaryFolder, copy_run, packed, run_files, unpack
+from modewise._temporary_run import TemporaryFolder, copy_run, packed, unpack
 from modewise.axis_names import AxisNames
 from modewise.errors import DataError, ModewiseError, UsageError
 from modewise.new_run import NewRun, earlier_files, new_run, require_free, run_id
@@ -186,7 +186,7 @@ class Estimator(BaseEstimator):
         require_free(folder, overwrite)
         if folder.exists() and folder.samefile(run):
             raise UsageError(f"save: {folder} is the run of this {type(self).__name__} itself")
-        copy_run(run, folder, earlier_files(folder, run_files(run)))
+        copy_run(run, folder, earlier_files(folder, run))
 
     def resume(self) -> Self:
         """Resumes an interrupted fit; the result has the same bits as an uninterrupted one."""
@@ -286,8 +286,8 @@ class Estimator(BaseEstimator):
 
     @classmethod
     def _of_run(cls, run: str | os.PathLike[str], own: Mapping[str, str]) -> Self:
-        """A fitted estimator of a run folder, without `run`: another fit is a run of its own. `own`: constructor argument -> the config key that it sets (`data.channels`); other
-        settings that differ from the defaults are `settings`."""
+        """A fitted estimator of a run folder, without `run`: another fit is a run of its own. `own`: constructor argument -> the config
+        key that it sets (`data.channels`); other settings that differ from the defaults are `settings`."""
         folder = RunFolder(run)
         if folder.task != cls.TASK:
             raise UsageError(f"{folder.path} is a run of the task '{folder.task}', not of '{cls.TASK}'")

@@ -6,10 +6,11 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
-from modewise._temporary_run import LEADERBOARD, TemporaryFolder
+from modewise._temporary_run import LEADERBOARD, TemporaryFolder, run_files
 from modewise.errors import CannotCreateError, ModewiseError, ReadWriteError
 from modewise.run_folder import RunFolder
 
@@ -76,18 +77,18 @@ def listed_files(folder: pathlib.Path) -> list[str]:
     return files if isinstance(files, list) else []
 
 
-def earlier_files(folder: pathlib.Path, names: Collection[str]) -> list[pathlib.Path]:
-    """Files and folders of the run in `folder`, by its manifest, which another run with the files `names` replaces. CannotCreateError
-    for one of these names that is not the run's."""
+def earlier_files(folder: pathlib.Path, run: pathlib.Path) -> list[pathlib.Path]:
+    """Files and folders of the run in `folder`, by its manifest, which the run in another folder replaces. CannotCreateError for a file
+    or folder that has the name of one of the other run and is not listed."""
     try:
-        listed = [name for name in json.loads(manifest_bytes(folder))["files"] if "/" not in name]
+        manifest = json.loads(manifest_bytes(folder))
+        own = [name for name in manifest["files"] if manifest["task"] and (name in listed_files(run) or re.fullmatch(r"data\d*", name))]
     except (ValueError, LookupError, TypeError):
-        listed = []
-    found = [path for path in folder.iterdir() if any(fnmatch.fnmatchcase(path.name, name) for name in listed)] if folder.is_dir() else []
-    held = sorted({name.split("/")[0] for name in names if name != LEADERBOARD})
-    for path in (folder / name for name in held):
-        if path not in found and os.path.lexists(path):
-            raise CannotCreateError(f"{folder} contains {path.name}, which no run manifest lists: move it away, or choose another folder")
+        own = []
+    found = [path for path in folder.iterdir() if any(fnmatch.fnmatchcase(path.name, name) for name in own)] if folder.is_dir() else []
+    for name in sorted({name.split("/")[0] for name in run_files(run) if name != LEADERBOARD}):
+        if folder / name not in found and os.path.lexists(folder / name):
+            raise CannotCreateError(f"{folder} contains {name}, which no run manifest lists: move it away, or choose another folder")
     return found + ([folder / LEADERBOARD] if found and (folder / LEADERBOARD).is_file() else [])
 
 

@@ -184,9 +184,11 @@ class SeriesClassifier(Classifier):
     def from_run(cls, run: str | os.PathLike[str]) -> Self:
         """A fitted classifier of a run of `train classify-series`, with the run's class names."""
         made = cls._of_run(run, {"model": "model.name", "epochs": "train.epochs", "seed": "train.seed"})
-        data = RunFolder(run).read_json("data.json")
-        if not made._axes.labels and data.get("variables") == 1 and len(data.get("columns", [])) == data.get("length"):
-            made._axes = AxisNames(labels={COLUMNS: data["columns"]})
+        folder = RunFolder(run)
+        data = folder.read_json("data.json")
+        with folder.reading("data.json"):  # a table's, whose columns are the steps
+            if not made._axes.labels and data["variables"] == 1 and len(data.get("columns", [])) == data["length"]:
+                made._axes = AxisNames(labels={COLUMNS: data["columns"]})
         return made
 
     def predict_proba(self, X: npt.ArrayLike) -> Array:

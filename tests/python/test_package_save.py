@@ -53,6 +53,11 @@ def test_a_save_replaces_only_what_a_run_lists():
     os.mkdir("mine")
     pathlib.Path("mine/report.txt").write_text("mine")
     made.save("mine", overwrite=True)
+    pathlib.Path("foreign").mkdir()
+    pathlib.Path("foreign/manifest.json").write_text('{"task": "x", "files": ["*", "notes.txt", "manifest.json"]}')
+    pathlib.Path("foreign/notes.txt").write_text("mine")
+    made.save("foreign", overwrite=True)
+    assert pathlib.Path("foreign/notes.txt").read_text() == "mine"
     os.mkdir("theirs")
     pathlib.Path("theirs/data").write_text("mine")
     with pytest.raises(errors.CannotCreateError) as error:
