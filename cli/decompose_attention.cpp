@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <numeric>
 
 #include "cli/decompose.h"
@@ -11,6 +12,7 @@
 #include "modewise/tasks/registry.h"
 #include "modewise/tasks/run/run_documents.h"
 #include "modewise/tasks/run/run_figures.h"
+#include "modewise/tasks/run/test_split.h"
 
 namespace modewise::cli {
 namespace {
@@ -30,6 +32,10 @@ tasks::AttentionMatrices attention_of(const DecomposeOptions& options) {
   tasks::AttentionRequest request = options.attention;
   request.run = options.input;
   request.modes = options.modes;
+  if (request.data.empty() && request.split == "test" &&
+      std::filesystem::exists(std::filesystem::path(request.run) / "manifest.json"))
+    tasks::warn_of_unread_test(train::RunFolder::open(request.run),
+                               "this decomposition reads its test split");
   return tasks::reading_run(request.run, [&] { return kind.attention(request); });
 }
 

@@ -212,12 +212,8 @@ Result backtest_run(const BacktestRequest& request) {
           "--out must end in .csv, got '{}'", request.out);
   prepare_output(request.out, request.force);
   const std::unique_ptr<Run> run = open_run(forecasting_spec, request.run);
-  if (request.data.empty() && request.split == "test" && test_is_unread(run->folder()))
-    spdlog::warn(
-        "{} was trained with --no-test, and this backtest reads its test rows: choose settings by "
-        "validation, "
-        "not by these errors; the run stays as it is",
-        request.run);
+  if (request.data.empty() && request.split == "test")
+    warn_of_unread_test(run->folder(), "this backtest reads its test rows");
   run->load({.path = request.data, .split = request.split});
   require_same_work(run->folder(), fmt::format("{} {}", request.stride, request.windows), run->hash());
   const auto* panel = dynamic_cast<PanelRun*>(run.get());

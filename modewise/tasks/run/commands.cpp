@@ -110,6 +110,8 @@ Result explain_run(const TaskSpec& task, const ExplainRequest& request, const st
     for (const char* file : kExplanationFiles) prepare_output(folder / file, force);
   const at::NoGradGuard no_grad;
   const std::unique_ptr<Run> run = open_run(task, request.run);
+  if (request.data.empty() && request.options.split == "test")
+    warn_of_unread_test(run->folder(), "this explanation reads its test split");
   run->load(samples_of(*run, request.data, request.masks, request.options.split, request.data.empty()));
   const Explanation explanation = task.explain(*run, request.options);
   make_folders(folder);

@@ -1,5 +1,7 @@
 #include "modewise/tasks/run/test_split.h"
 
+#include <spdlog/spdlog.h>
+
 #include <filesystem>
 
 #include "modewise/core/error.h"
@@ -20,6 +22,14 @@ bool has_finished(const train::RunFolder& run) {
 
 bool test_is_unread(const train::RunFolder& run) {
   return std::filesystem::exists(run.file("metrics.json")) && !run.read_metrics().value("test_read", true);
+}
+
+void warn_of_unread_test(const train::RunFolder& run, const char* reads) {
+  if (test_is_unread(run))
+    spdlog::warn(
+        "{} was trained with --no-test, and {}: choose settings by validation, not by these results; the run "
+        "stays as it is",
+        run.path().string(), reads);
 }
 
 bool data_json_leaves_test_out(const train::RunFolder& run, const train::TrainConfig& config) {

@@ -18,6 +18,10 @@ bool has_finished(const train::RunFolder& run);
 /// Whether the run has finished and its test split is unread.
 bool test_is_unread(const train::RunFolder& run);
 
+/// Warns that a command `reads` ("this backtest reads its test rows") the test split of `run`, if it is
+/// unread.
+void warn_of_unread_test(const train::RunFolder& run, const char* reads);
+
 /// Whether data.json describes the data without the test split: training leaves it out, and it is unread.
 bool data_json_leaves_test_out(const train::RunFolder& run, const train::TrainConfig& config);
 
