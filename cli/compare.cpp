@@ -14,7 +14,8 @@ void compare(const Program& program, const CompareOptions& options) {
   const tasks::Comparison& comparison = kind.comparison();
   const std::vector<tasks::RunGroup> groups =
       tasks::group_runs(tasks::read_finished_runs(kind, options.runs));
-  program.print(comparison_json(comparison, groups), comparison_table(comparison, groups), options.format);
+  program.print(comparison_json(comparison, groups),
+                comparison_table(comparison, groups, options.format == "csv"), options.format);
 }
 
 }  // namespace

@@ -1,13 +1,15 @@
 """`modewise report A B`: the bars have the mean and spread of the runs' metrics, each model has its curves."""
 
+import csv
 import json
 import math
 import re
+import shutil
 
 import numpy as np
 import pytest
 
-from cli_helpers import QUICK, ok, write_csv
+from cli_helpers import QUICK, SMALL, ok, write_csv
 from test_panels import made, panel
 
 WORDS = "a rope of sand and seven ships went over the hill because it was late".split()
@@ -125,3 +127,108 @@ def test_panels_show_their_coverage(tmp_path):
     (group,) = json.loads(ok("compare", run, "--json").stdout)["groups"]
     intervals = json.loads((run / "metrics.json").read_text())["test"]["intervals"]
     assert group["coverage_80"]["values"] == [one["coverage"] for one in intervals if one["nominal"] == pytest.approx(0.8)]
+
+
+def drawn(page, title):
+    """The figure with this title."""
+    return next(figure for figure in re.findall(r"<svg.*?</svg>", page.read_text(encoding="utf-8"), re.S) if f">{title}</text>" in figure)
+
+
+def copies(runs, folder, file, change):
+    """Copies of runs whose `file` is change(its texts): a list of texts."""
+    texts = change([(run / file).read_text() for run in runs])
+    for run, text in zip(runs, texts, strict=True):
+        shutil.copytree(run, folder / run.name)
+        (folder / run.name / file).write_text(text)
+    return [folder / run.name for run in runs]
+
+
+def mean_of_steps(texts):
+    """metrics.json with the mean over the seeds of the errors by step."""
+    metrics = [json.loads(text) for text in texts]
+    steps = [{key: float(np.mean([row[key] for row in rows])) for key in rows[0]} for rows in zip(*(one["test"]["by_step"] for one in metrics))]
+    return [json.dumps({**one, "test": {**one["test"], "by_step": steps}}) for one in metrics]
+
+
+def mean_of_lines(texts):
+    """metrics.jsonl with the mean over the seeds of each line."""
+    lines = zip(*([json.loads(line) for line in text.splitlines()] for text in texts))
+    means = [{key: float(np.mean([row[key] for row in rows])) for key in ("step", "epoch", "train_loss", "val_loss") if key in rows[0]} for rows in lines]
+    return ["\n".join(map(json.dumps, means)) + "\n"] * len(texts)
+
+
+def test_errors_by_step_are_means_over_the_seeds(tmp_path):
+    table = write_csv(tmp_path / "d.csv")
+    runs = [dlinear(table, tmp_path / f"s{seed}", "--seed", seed) for seed in (1, 2)]
+    ok("report", *runs, "--out", tmp_path / "page.html")
+    ok("report", *copies(runs, tmp_path / "means", "metrics.json", mean_of_steps), "--out", tmp_path / "means.html")
+    ok("report", *copies(runs, tmp_path / "first", "metrics.json", lambda texts: [texts[0]] * 2), "--out", tmp_path / "first.html")
+    for title in ("MSE by forecast step", "MAE by forecast step"):
+        of_seeds, of_means, of_first = (drawn(tmp_path / page, title) for page in ("page.html", "means.html", "first.html"))
+        assert of_seeds == of_means != of_first and "(seed" not in of_seeds
+    assert "dlinear (seed 1)" in figures(tmp_path / "page.html")["a"]
+    ok("report", runs[1], dlinear(table, tmp_path / "rate", "--lr", 0.01), "--out", tmp_path / "single.html")
+    assert "(seed" not in (tmp_path / "single.html").read_text()
+
+
+@pytest.mark.parametrize("command,title", [(["language"], "Validation loss"), (["text", "--objective", "masked_lm", "--set", "model.max_positions=48"], None)])
+def test_learning_curves_are_means_over_equal_steps(data, tmp_path, command, title):
+    runs = [tmp_path / f"s{seed}" for seed in (1, 2)]
+    for seed, run in enumerate(runs, 1):
+        ok("train", *command, "--data", data / "story.txt", *TEXT, "--seed", seed, "--out", run, "--set", "train.evaluations_per_epoch=3")
+    ok("report", *runs, "--out", tmp_path / "page.html")
+    ok("report", *copies(runs, tmp_path / "means", "metrics.jsonl", mean_of_lines), "--out", tmp_path / "means.html")
+    shorter = copies(runs, tmp_path / "shorter", "metrics.jsonl", lambda texts: [texts[0].rsplit("\n", 2)[0] + "\n", texts[1]])
+    ok("report", *shorter, "--out", tmp_path / "shorter.html")
+    title = title or next(name for name in figures(tmp_path / "page.html") if not name.startswith("Accuracy"))
+    assert drawn(tmp_path / "page.html", title) == drawn(tmp_path / "means.html", title) and "(seed" not in drawn(tmp_path / "page.html", title)
+    assert "(seed 1)" in (tmp_path / "shorter.html").read_text()
+
+
+def groups(*runs):
+    return json.loads(ok("compare", *runs, "--json").stdout)["groups"]
+
+
+def test_an_evaluated_seed_stays_in_its_group(tmp_path):
+    table = write_csv(tmp_path / "d.csv")
+    runs = [dlinear(table, tmp_path / f"s{seed}", "--seed", seed, "--no-test") for seed in (1, 2)]
+    other = dlinear(table, tmp_path / "rate", "--lr", 0.01, "--no-test")
+    ok("evaluate", runs[1])
+    assert [[run["seed"] for run in group["runs"]] for group in groups(*runs, other)] == [[1, 2], [0]]
+    first, second = ok("compare", *runs, other).stdout.splitlines()[2:]
+    mse = json.loads((runs[1] / "metrics.json").read_text())["test"]["scaled"]["mse"]
+    assert f" {mse:.4f} (1 of 2) " in first and first.split()[0] == "d," and second.startswith(" ")
+    changed = write_csv(tmp_path / "e.csv", edit=lambda lines: lines.__setitem__(20, lines[20].split(",")[0] + ",1,2,3"))
+    assert len({json.dumps(group["task"]) for group in groups(runs[0], runs[1], dlinear(changed, tmp_path / "changed", "--no-test"))}) == 2
+
+
+def test_ensembles_are_named_by_their_folder(tmp_path):
+    table = write_csv(tmp_path / "d.csv")
+    members = [dlinear(table, tmp_path / f"m{i}", "--seed", i) for i in range(3)]
+    for count in (2, 3):
+        ok("train", "forecast", table, "--model", "ensemble", *SMALL, "--out", tmp_path / f"e{count}", "--set",
+           "model.ensemble.runs=" + ",".join(map(str, members[:count])))  # fmt: skip
+    ensembles = [tmp_path / "e2", tmp_path / "e3"]
+    assert [group["model"] for group in groups(*ensembles)] == [f"ensemble ({run})" for run in ensembles]
+    assert [group["model"] for group in groups(*ensembles, members[0])] == [*(f"ensemble ({run})" for run in ensembles), "dlinear"]
+
+
+def test_each_row_of_csv_has_its_task(tmp_path):
+    table = write_csv(tmp_path / "d.csv")
+    runs = [dlinear(table, tmp_path / "usual"), dlinear(table, tmp_path / "rate", "--lr", 0.01)]
+    rows = list(csv.DictReader(ok("compare", *runs, "--format", "csv").stdout.splitlines()))
+    assert [row["task"] for row in rows] == ["d, lookback 24, horizon 8"] * 2
+    assert ok("compare", *runs).stdout.count("lookback 24") == 1
+
+
+def test_data_at_another_place_are_the_same(data, tmp_path):
+    runs = []
+    for seed, folder in ((1, tmp_path / "one"), (2, tmp_path / "two")):
+        folder.mkdir()
+        for name in ("train", "validation", "test"):
+            shutil.copy(data / "story.txt", folder / f"{name}.txt")
+        runs.append(folder / "run")
+        ok("train", "language", "--data", folder / "train.txt", "--set", f"data.validation={folder / 'validation.txt'}", "--set",
+           f"data.test={folder / 'test.txt'}", *TEXT, "--seed", seed, "--out", runs[-1])  # fmt: skip
+    (group,) = groups(*runs)
+    assert [run["seed"] for run in group["runs"]] == [1, 2] and "data." not in group["model"]

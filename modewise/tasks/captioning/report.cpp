@@ -68,8 +68,8 @@ void draw_captioners(report::HtmlPage& page, std::span<const RunGroup> groups) {
       {group_bars("CIDEr-D, test", groups, "/test/cider_d"), ""},
       {group_bars("CIDEr-D, training images", groups, "/train/cider_d"), ""}};
   for (const RunGroup& group : groups) {
-    const auto lines = train::RunFolder::open(group.runs.front().path).read_metric_lines();
-    if (lines.size() > 1) figures.push_back({curve_figure(lines, {"val_cider_d"}, group.name), ""});
+    const auto [name, lines] = learning_lines(group);
+    if (lines.size() > 1) figures.push_back({curve_figure(lines, {"val_cider_d"}, name), ""});
   }
   page.add_figure_grid(figures);
 }

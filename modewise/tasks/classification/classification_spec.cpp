@@ -18,10 +18,10 @@ void draw_classifiers(report::HtmlPage& page, std::span<const RunGroup> groups) 
   page.add_figure_grid(figures);
   figures.clear();
   for (const RunGroup& group : groups) {
-    const auto lines = train::RunFolder::open(group.runs.front().path).read_metric_lines();
+    const auto [name, lines] = learning_lines(group);
     if (lines.size() < 2) continue;
     const char* evaluated = lines.front().contains("val_auc") ? "val_auc" : "val_accuracy";
-    figures.push_back({curve_figure(lines, {evaluated, "train_loss"}, group.name), ""});
+    figures.push_back({curve_figure(lines, {evaluated, "train_loss"}, name), ""});
   }
   if (!figures.empty()) page.add_figure_grid(figures);
 }

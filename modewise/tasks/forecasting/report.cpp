@@ -67,10 +67,6 @@ struct NamedPredictions {
   std::string name;
   KeptPredictions kept;
 };
-struct NamedEvaluation {
-  std::string name;
-  const Json* evaluation;
-};
 
 /// Elements [begin, begin + count) of a row of `values`.
 std::vector<double> slice(const std::vector<double>& values, int64_t begin, int64_t count) {
@@ -144,16 +140,16 @@ report::LineChart forecasts_figure(const std::vector<NamedPredictions>& all, int
   return chart;
 }
 
-/// A metric ("mse", "coverage_80") by step, one curve per run, from evaluation JSON.
-report::LineChart by_step_figure(const std::vector<NamedEvaluation>& runs, const std::string& metric,
+/// A metric ("mse", "coverage_80") by step, one curve per name, from evaluation JSON.
+report::LineChart by_step_figure(const std::vector<NamedLines>& all, const std::string& metric,
                                  const std::string& title) {
   report::LineChart chart;
   chart.title = title;
   chart.x.label = "forecast step";
-  for (const NamedEvaluation& run : runs) {
+  for (const auto& [name, lines] : all) {
     LineSeries curve;
-    curve.label = run.name;
-    for (const Json& row : (*run.evaluation).at("by_step")) {
+    curve.label = name;
+    for (const Json& row : lines) {
       curve.x.push_back(number(row, "step"));
       curve.y.push_back(number(row, metric));
     }
@@ -203,13 +199,14 @@ void add_curves(report::HtmlPage& page, const train::RunFolder& folder, const Js
         {"val_mse", "val_mae", "val_pinball", {"train_loss", "training loss", LearningCurve::Style::dashed}},
         "best " + metrics.value("criterion", "")}});
   page.add_section("Error by step");
+  const auto steps = test.at("by_step").get<MetricLines>();
   std::vector<report::CaptionedFigure> figures = {
-      {by_step_figure({{"MSE", &test}}, "mse", "MSE by forecast step"), ""},
-      {by_step_figure({{"MAE", &test}}, "mae", "MAE by forecast step"), ""}};
-  if (!test.at("by_step").empty())
-    for (const auto& [key, value] : test.at("by_step").at(0).items())
+      {by_step_figure({{"MSE", steps}}, "mse", "MSE by forecast step"), ""},
+      {by_step_figure({{"MAE", steps}}, "mae", "MAE by forecast step"), ""}};
+  if (!steps.empty())
+    for (const auto& [key, value] : steps.front().items())
       if (key.starts_with("coverage_"))
-        figures.push_back({by_step_figure({{"coverage", &test}}, key,
+        figures.push_back({by_step_figure({{"coverage", steps}}, key,
                                           fmt::format("Coverage of the {} % interval", key.substr(9))),
                            ""});
   page.add_figure_grid(figures);
@@ -293,12 +290,14 @@ std::string crps_levels(const RunGroup& group) {
 
 /// Bar charts of errors, errors by step, and forecasts of the same windows.
 void draw_forecasters(report::HtmlPage& page, std::span<const RunGroup> groups) {
-  std::vector<NamedEvaluation> evaluations;
+  std::vector<NamedLines> evaluations;
   std::vector<NamedPredictions> predictions;
   for (const RunGroup& group : groups) {
-    evaluations.push_back({group.name, &group.runs.front().metrics.at("test")});
+    evaluations.push_back(mean_lines(group, [](const FinishedRun& run) {
+      return run.metrics.at("test").at("by_step").get<MetricLines>();
+    }));
     const std::filesystem::path kept = group.runs.front().path / "predictions.npz";
-    if (std::filesystem::exists(kept)) predictions.push_back({group.name, read_predictions(kept)});
+    if (std::filesystem::exists(kept)) predictions.push_back({first_run_name(group), read_predictions(kept)});
   }
   page.add_figure_grid({{group_bars("MSE, scaled", groups, "/test/scaled/mse"), ""},
                         {by_step_figure(evaluations, "mse", "MSE by forecast step"), ""},

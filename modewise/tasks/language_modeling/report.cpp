@@ -215,8 +215,9 @@ void draw_language_models(report::HtmlPage& page, std::span<const RunGroup> grou
   curves.x.label = "step";
   for (const RunGroup& group : groups) {
     report::LineSeries curve;
-    curve.label = group.name;
-    for (const auto& line : train::RunFolder::open(group.runs.front().path).read_metric_lines()) {
+    const auto [name, lines] = learning_lines(group);
+    curve.label = name;
+    for (const Json& line : lines) {
       curve.x.push_back(number(line, "step"));
       curve.y.push_back(number(line, recall ? "val_accuracy" : "val_loss"));
     }
@@ -224,7 +225,9 @@ void draw_language_models(report::HtmlPage& page, std::span<const RunGroup> grou
   }
   report::BarChart bars = recall ? group_bars("Recall %", groups, "/test/accuracy", 100)
                                  : group_bars("Bits per byte", groups, "/test/bits_per_byte");
-  page.add_figure_grid({{std::move(bars), ""}, {std::move(curves), "First seed of each model."}});
+  const std::string caption =  // a single line has no label
+      groups.size() == 1 ? curves.series.front().label : "Means over the seeds, unless a label names one.";
+  page.add_figure_grid({{std::move(bars), ""}, {std::move(curves), caption}});
 }
 
 }  // namespace

@@ -19,7 +19,23 @@
 namespace modewise::tasks {
 namespace {
 
-/// Appends the differing settings to the names of groups of one model and task.
+/// Lists of paths or TOML files: too long for a name.
+bool lists_members(const std::string& path) {
+  return path == "model.ensemble.runs" || path == "model.ensemble.members";
+}
+
+/// Gives runs whose test split is unread the data of an evaluated run that was trained on the same rows.
+void join_evaluated(std::vector<FinishedRun>& runs) {
+  std::map<std::string, std::string> evaluated;  // data by those of the training
+  for (const FinishedRun& run : runs)
+    if (run.trained_hash != run.data_hash) evaluated.emplace(run.trained_hash, run.data_hash);
+  for (FinishedRun& run : runs) {
+    const auto found = evaluated.find(run.data_hash);
+    if (found != evaluated.end() && !run.metrics.contains("test")) run.data_hash = found->second;
+  }
+}
+
+/// Appends the differing settings to the names of groups of one model and task, or else a run's folder.
 void tell_apart(std::vector<RunGroup>& groups) {
   std::map<std::string, std::vector<RunGroup*>> same;
   for (RunGroup& group : groups) same[group.task + "\n" + group.name].push_back(&group);
@@ -29,12 +45,17 @@ void tell_apart(std::vector<RunGroup>& groups) {
       return group->runs.front().settings;
     };
     for (const auto& [path, value] : settings(members.front())) {
+      if (lists_members(path)) continue;
       const bool differs =
           std::any_of(members.begin(), members.end(),
                       [&, p = path, v = value](const auto* one) { return settings(one).at(p) != v; });
       if (!differs) continue;
       for (RunGroup* member : members) member->name += fmt::format(" {}={}", path, settings(member).at(path));
     }
+    std::map<std::string, int64_t> named;
+    for (const RunGroup* member : members) ++named[member->name];
+    for (RunGroup* member : members)
+      if (named[member->name] > 1) member->name += fmt::format(" ({})", member->runs.front().path.string());
   }
 }
 
@@ -50,13 +71,18 @@ bool begins_task(const std::vector<RunGroup>& groups, size_t i) {
 }
 
 /// Mean ± standard deviation of a metric over a group's runs, comparable with those on the same test samples
-/// and levels; empty if none has it.
+/// and levels; with their number, comparable with none, if some runs lack it; empty if none has it.
 report::Cell statistic(const RunGroup& group, const Comparison::Figure& figure) {
   std::vector<double> values = group.values(figure.place.in(group));
   if (values.empty()) return report::Cell(std::nan(""), figure.decimals);
   for (double& value : values) value *= figure.factor;
-  return report::Cell::mean_sd(mean(values), standard_deviation(values), figure.decimals)
-      .within(group.runs.front().tested + (figure.levels == nullptr ? "" : "\n" + figure.levels(group)));
+  report::Cell cell = report::Cell::mean_sd(mean(values), standard_deviation(values), figure.decimals);
+  if (values.size() < group.runs.size())
+    return report::Cell::number(mean(values),
+                                fmt::format("{} ({} of {})", cell.text(), values.size(), group.runs.size()))
+        .within("some of " + group.runs.front().path.string());
+  return std::move(cell).within(group.runs.front().tested +
+                                (figure.levels == nullptr ? "" : "\n" + figure.levels(group)));
 }
 
 /// The size of the evaluated test split; "" if it is unread.
@@ -100,13 +126,32 @@ nlohmann::ordered_json group_json(const RunGroup& group,
   return row;
 }
 
-/// Settings without `incidental` ones, paths, and those that change no result.
+/// The numbers that each of `lines` has, as their mean.
+nlohmann::ordered_json mean_line(const std::vector<const nlohmann::ordered_json*>& lines) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::object();
+  for (const auto& [key, value] : lines.front()->items()) {
+    std::vector<double> values;
+    for (const nlohmann::ordered_json* line : lines)
+      if (line->contains(key) && (*line)[key].is_number()) values.push_back((*line)[key].get<double>());
+    if (values.size() == lines.size()) result[key] = mean(values);
+  }
+  return result;
+}
+
+/// Whether the setting is the path of data, whose contents the data hash has.
+bool names_data(const Field& field) {
+  const auto* const text = std::get_if<std::string*>(&field.value);
+  return field.path.starts_with("data.") && field.rule.is_path != nullptr && text != nullptr &&
+         ((*text)->empty() || field.rule.is_path(**text));
+}
+
+/// Settings without `incidental` ones, paths of data, and those that change no result.
 std::map<std::string, std::string> distinguishing(const Fields& fields,
                                                   const std::vector<std::string>& incidental) {
   std::map<std::string, std::string> result;
   for (const Field& field : fields.list()) {
     const std::string& path = field.path;
-    if (path == "train.seed" || path == "data.path" || path.starts_with("output.") ||
+    if (path == "train.seed" || path == "data.path" || path.starts_with("output.") || names_data(field) ||
         std::find(incidental.begin(), incidental.end(), path) != incidental.end() ||
         !train::changes_numbers(path.substr(path.find('.') + 1)))
       continue;
@@ -116,6 +161,37 @@ std::map<std::string, std::string> distinguishing(const Fields& fields,
 }
 
 }  // namespace
+
+std::string first_run_name(const RunGroup& group) {
+  return group.runs.size() == 1 ? group.name
+                                : fmt::format("{} (seed {})", group.name, group.runs.front().seed);
+}
+
+NamedLines mean_lines(const RunGroup& group, const std::function<MetricLines(const FinishedRun&)>& lines_of) {
+  std::vector<MetricLines> all;
+  for (const FinishedRun& run : group.runs) all.push_back(lines_of(run));
+  const auto steps_of = [](const MetricLines& lines) {
+    std::vector<std::string> steps;
+    for (const nlohmann::ordered_json& line : lines)
+      steps.push_back(line.value("step", nlohmann::ordered_json()).dump());
+    return steps;
+  };
+  const bool equal = std::ranges::all_of(
+      all, [&](const MetricLines& lines) { return steps_of(lines) == steps_of(all.front()); });
+  if (all.size() == 1 || !equal) return {first_run_name(group), all.front()};
+  NamedLines result = {group.name, {}};
+  for (size_t i = 0; i < all.front().size(); ++i) {
+    std::vector<const nlohmann::ordered_json*> lines;
+    for (const MetricLines& run : all) lines.push_back(&run[i]);
+    result.lines.push_back(mean_line(lines));
+  }
+  return result;
+}
+
+NamedLines learning_lines(const RunGroup& group) {
+  return mean_lines(
+      group, [](const FinishedRun& run) { return train::RunFolder::open(run.path).read_metric_lines(); });
+}
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -147,6 +223,7 @@ std::vector<RunGroup> group_runs(std::vector<FinishedRun> runs) {
   };
   std::vector<Keyed> keyed;
   NameIndex places;  // of keys in keyed
+  join_evaluated(runs);
   for (FinishedRun& run : runs) {
     const std::string task_key = run.data_hash + "\n" + run.task;
     const std::string key = task_key + fmt::format("\n{}", fmt::join(run.settings, "\n"));
@@ -197,6 +274,8 @@ FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path&
   require(data.contains("hash") && data["hash"].is_string(), ErrorKind::data,
           "{} does not describe data with a hash", folder.file("data.json").string());
   finished.data_hash = data["hash"];
+  if (std::filesystem::exists(folder.file("manifest.json")))
+    finished.trained_hash = folder.read_manifest().value("data_hash", "");
   const std::unique_ptr<Run> run = read_run_settings(task, folder);
   const RunSettings settings = run->settings();
   const Comparison& comparison = task.comparison();
@@ -215,7 +294,8 @@ std::vector<FinishedRun> read_finished_runs(const TaskSpec& task, const std::vec
   return runs;
 }
 
-report::Table comparison_table(const Comparison& comparison, const std::vector<RunGroup>& groups) {
+report::Table comparison_table(const Comparison& comparison, const std::vector<RunGroup>& groups,
+                               bool repeat_task) {
   std::vector<report::Column> columns = {{"task"}, {"model"}, {"seeds"}};
   const auto shown = [&](const Comparison::Figure& figure) {
     return !figure.where_any || std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) {
@@ -232,7 +312,8 @@ report::Table comparison_table(const Comparison& comparison, const std::vector<R
     const RunGroup& group = groups[i];
     const bool new_task = begins_task(groups, i);
     if (new_task && i > 0) table.add_rule();
-    std::vector<report::Cell> cells = {new_task ? group.task : "", group.name, std::ssize(group.runs)};
+    std::vector<report::Cell> cells = {new_task || repeat_task ? group.task : "", group.name,
+                                       std::ssize(group.runs)};
     for (const Comparison::Figure* figure : figures) cells.push_back(statistic(group, *figure));
     table.add_row(std::move(cells));
   }

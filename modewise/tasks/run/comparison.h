@@ -30,7 +30,8 @@ struct FinishedRun {
   int64_t seed = 0;
   nlohmann::ordered_json metrics;  // metrics.json
   std::string data_hash;
-  std::string tested;  // size of the test split: "69 windows"; "" if it is unread
+  std::string trained_hash;  // that of the training, which --no-test leaves the test split out of
+  std::string tested;        // size of the test split: "69 windows"; "" if it is unread
 };
 
 /// Runs that differ only in the seed.
@@ -45,8 +46,24 @@ struct RunGroup {
 };
 
 /// Groups runs in order of first appearance; groups of one task are adjacent. A seed counts once: a further
-/// run with the same settings, data and seed is left out, with a warning.
+/// run with the same settings, data and seed is left out, with a warning. A run whose test split is unread
+/// has the data of an evaluated one that was trained on the same rows.
 std::vector<RunGroup> group_runs(std::vector<FinishedRun> runs);
+
+/// "GROUP", or "GROUP (seed 1)" if a figure shows the first of several runs only.
+std::string first_run_name(const RunGroup& group);
+
+using MetricLines = std::vector<nlohmann::ordered_json>;
+/// The lines of a group's curves, and their name.
+struct NamedLines {
+  std::string name;
+  MetricLines lines;
+};
+/// The mean of each number over the runs whose lines have the same "step"; else the lines of the first run,
+/// which the name says.
+NamedLines mean_lines(const RunGroup& group, const std::function<MetricLines(const FinishedRun&)>& lines_of);
+/// mean_lines of metrics.jsonl.
+NamedLines learning_lines(const RunGroup& group);
 
 double mean(const std::vector<double>& values);
 /// Sample standard deviation (ddof 1); nothing for fewer than two values.
@@ -92,7 +109,9 @@ struct Comparison {
 /// its evaluation.
 FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path& path);
 std::vector<FinishedRun> read_finished_runs(const TaskSpec& task, const std::vector<std::string>& paths);
-report::Table comparison_table(const Comparison& comparison, const std::vector<RunGroup>& groups);
+/// `repeat_task`: the task is in each row, as in CSV; else in the first row of each task.
+report::Table comparison_table(const Comparison& comparison, const std::vector<RunGroup>& groups,
+                               bool repeat_task = false);
 nlohmann::ordered_json comparison_json(const Comparison& comparison, const std::vector<RunGroup>& groups);
 /// Writes an HTML page: the table, then each task's figures.
 void write_comparison(const Comparison& comparison, const std::vector<FinishedRun>& runs,

@@ -41,9 +41,8 @@ void draw_texts(report::HtmlPage& page, std::span<const RunGroup> groups) {
     if (!groups.front().values(place).empty())
       figures.push_back({group_bars(title, groups, place, factor), ""});
   for (const RunGroup& group : groups) {
-    const auto lines = train::RunFolder::open(group.runs.front().path).read_metric_lines();
-    if (lines.size() > 1)
-      figures.push_back({curve_figure(lines, {"val_loss", "train_loss"}, group.name), ""});
+    const auto [name, lines] = learning_lines(group);
+    if (lines.size() > 1) figures.push_back({curve_figure(lines, {"val_loss", "train_loss"}, name), ""});
   }
   if (!figures.empty()) page.add_figure_grid(figures);
 }
