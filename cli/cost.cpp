@@ -21,6 +21,12 @@ std::string measured_part(const CostOptions& options) {
   return options.models.empty() ? "transformer layers only" : "whole models";
 }
 
+/// Removes the files of earlier costs in `out`, not all of which these ones have.
+void remove_earlier(const fs::path& out) {
+  fs::remove(out / "measured.csv");
+  for (const char* figure : kCostFigures) fs::remove(out / (std::string(figure) + ".svg"));
+}
+
 void write_results(const Program& program, const CostOptions& options,
                    const std::vector<CostEntry>& entries) {
   const fs::path out = options.out;
@@ -28,8 +34,9 @@ void write_results(const Program& program, const CostOptions& options,
   remove_stale_temporaries(out, [](std::string_view) { return true; });
   require(options.force || !fs::exists(out / "cost.json"), ErrorKind::cannot_create,
           "{} already contains costs: --overwrite overwrites them", out.string());
+  if (fs::exists(out / "cost.json")) remove_earlier(out);
   write_file_atomically(out / "cost.json", cost_json(entries).dump(1) + "\n");
-  write_file_atomically(out / "cost.csv", cost_table(entries).to_csv());
+  write_file_atomically(out / "cost.csv", cost_table(entries, true).to_csv());
   report::HtmlPage page("Cost of attention", "Analytic and measured");
   page.add_fact("machine", fmt::format("{}, {} threads", machine_info().processor, program.threads()));
   page.add_fact("blocks", fmt::format("{} of width {}, hidden {}, {} heads", options.model.encoder.blocks,
@@ -44,7 +51,7 @@ void write_results(const Program& program, const CostOptions& options,
                    fmt::format("{}, batch {}, float32.", measured_part(options), options.batch));
     if (const report::Table growth = growth_table(entries); growth.rows() > 0)
       page.add_table(growth, "Exponent of the growth of time with the number of tokens.");
-    write_file_atomically(out / "measured.csv", measured_table(entries).to_csv());
+    write_file_atomically(out / "measured.csv", measured_table(entries, true).to_csv());
   }
   std::vector<report::CaptionedFigure> shown;
   for (const auto& [name, figure] : cost_figures(entries)) {
@@ -109,18 +116,21 @@ void add_cost(Program& program) {
   encoder.blocks = 6;
   encoder.heads = 8;
   encoder.dropout = 0;
-  command->add_option("--size", options.model.size, "voxels along each axis, such as 28,28,28")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 100000));
+  CLI::Option* size =
+      command->add_option("--size", options.model.size, "voxels along each axis, such as 28,28,28")
+          ->delimiter(',')
+          ->check(CLI::Range(1, 100000));
   command->add_option("--sides", options.sides, "sides of several cubes, such as 28,56,112,224")
       ->delimiter(',')
+      ->excludes(size)
       ->check(CLI::Range(1, 100000));
-  command
-      ->add_option(
-          "--tokens", options.tokens,
-          "sequence lengths, such as 512,2048: attention types of docs/sequences.md instead of volumes")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 24));
+  CLI::Option* tokens =
+      command
+          ->add_option(
+              "--tokens", options.tokens,
+              "sequence lengths, such as 512,2048: attention types of docs/sequences.md instead of volumes")
+          ->delimiter(',')
+          ->check(CLI::Range(1, 1 << 24));
   command->add_option("--patch", options.model.patch, "voxels of a patch along each axis")
       ->check(CLI::Range(1, 1024));
   CLI::Option* attention =
@@ -155,6 +165,10 @@ void add_cost(Program& program) {
                "time limit: longer measurements are skipped (default 20)");
   command->add_option("--out", options.out, "folder for JSON, CSV, HTML report and SVG figures");
   command->add_flag("--overwrite", options.force, "overwrite existing files");
+  for (const char* of_volumes :
+       {"--size", "--sides", "--patch", "--attention", "--models", "--hidden", "--blocks", "--feed-forward",
+        "--channels", "--classes", "--layers", "--batch", "--repeats", "--seconds"})
+    tokens->excludes(command->get_option(of_volumes));
 }
 
 }  // namespace modewise::cli

@@ -42,7 +42,7 @@ struct CostEntry {
   std::vector<int64_t> size;
   std::vector<int64_t> patches;  // along each axis: the tokens of attention types
   nn::ModelCost cost;
-  std::optional<double> partial_count = {};  // of attention types
+  std::optional<double> partial_count = {};  // of attention types; not of synthesizers
   bool paper_model = false;                  // the model of the paper's figures
   std::optional<analysis::MeasuredCost> measured = {};
 
@@ -74,8 +74,9 @@ std::vector<SequenceEntry> sequence_entries(const CostOptions& options);
 report::Table sequence_table(const std::vector<SequenceEntry>& entries);
 nlohmann::ordered_json sequence_json(const std::vector<SequenceEntry>& entries);
 
-report::Table cost_table(const std::vector<CostEntry>& entries);
-report::Table measured_table(const std::vector<CostEntry>& entries);
+/// `bytes`: columns of memory are named as in CSV, whose values are bytes.
+report::Table cost_table(const std::vector<CostEntry>& entries, bool bytes = false);
+report::Table measured_table(const std::vector<CostEntry>& entries, bool bytes = false);
 /// Exponents of the growth of measured times with the number of tokens; no row without two measured sizes.
 report::Table growth_table(const std::vector<CostEntry>& entries);
 /// Cost by parts of a model, and by layers of an entry.
@@ -87,6 +88,9 @@ report::Cell mebi_cell(double bytes);
 /// A number of operations in millions (M) or billions (G).
 report::Cell giga_cell(double value);
 nlohmann::ordered_json cost_json(const std::vector<CostEntry>& entries);
+/// Names of the figures, each at most once in cost_figures.
+inline constexpr const char* kCostFigures[] = {"multiply_adds", "training_time", "inference_time",
+                                               "training_memory", "inference_memory"};
 /// File names without extension, and figures: by size if there are several, else by mechanism.
 std::vector<std::pair<std::string, report::Figure>> cost_figures(const std::vector<CostEntry>& entries);
 

@@ -107,16 +107,17 @@ analysis::VisionModel model_of(const CostOptions& options, const CostMechanism& 
 
 /// Partial count of multiply-adds: linear maps of the layers, and full attention if there is any. It is the
 /// only count that reproduces all three numbers for volumes in Table 2 of the paper, which does not define
-/// its count; the forecaster (Table 1) and Figure 6 also include mode products.
-double linear_and_all_token(const analysis::VisionModel& model, const nn::ModelCost& cost) {
+/// its count; the forecaster (Table 1) and Figure 6 also include mode products. None for synthesizers, whose
+/// maps and products are counted together.
+std::optional<double> linear_and_all_token(const analysis::VisionModel& model, const nn::ModelCost& cost) {
+  if (model.encoder.attention.from_registry()) return std::nullopt;
   double tokens = 1;
   for (const int64_t n : cost.tokens) tokens *= static_cast<double>(n);
   const double gates = model.encoder.feed_forward == "swiglu"
                            ? tokens * static_cast<double>(model.encoder.hidden * model.encoder.blocks)
                            : 0;
   double sum = cost.multiply_adds_of({"query and key", "value and output", "feed-forward"}) - gates;
-  if (model.mechanism == "transformer" && !model.encoder.attention.from_registry())
-    sum += cost.multiply_adds_of({"scores and mixing"});
+  if (model.mechanism == "transformer") sum += cost.multiply_adds_of({"scores and mixing"});
   return sum;
 }
 
@@ -184,6 +185,11 @@ Measured measured_entry(const CostOptions& options, const CostEntry& entry) {
 Cell tokens_cell(const CostEntry& entry) {
   if (entry.cost.tokens.empty()) return Cell("");
   return static_cast<int64_t>(nn::cell_count(entry.cost.tokens));
+}
+
+/// Column of mebi_cell; `bytes`: of its values, which CSV has.
+report::Column memory_column(const std::string& name, bool bytes) {
+  return {bytes ? name + ", bytes" : name};
 }
 
 /// Header of the first column.
@@ -277,7 +283,7 @@ std::string size_text(const std::vector<int64_t>& size) {
   return fmt::format("{}", fmt::join(size, " × "));
 }
 
-report::Table cost_table(const std::vector<CostEntry>& entries) {
+report::Table cost_table(const std::vector<CostEntry>& entries, bool bytes) {
   report::Table table({{named_as(entries)},
                        {"size"},
                        {"tokens"},
@@ -285,7 +291,7 @@ report::Table cost_table(const std::vector<CostEntry>& entries) {
                        {"multiply-adds"},
                        {"linear maps and all-token attention"},
                        {"printed"},
-                       {"saved activations"}});
+                       memory_column("saved activations", bytes)});
   for (const CostEntry& entry : entries) {
     const bool printed = entry.mechanism->printed && entry.paper_model;
     table.add_row({entry.mechanism->title, size_text(entry.size), tokens_cell(entry), entry.cost.parameters(),
@@ -297,13 +303,13 @@ report::Table cost_table(const std::vector<CostEntry>& entries) {
   return table;
 }
 
-report::Table measured_table(const std::vector<CostEntry>& entries) {
+report::Table measured_table(const std::vector<CostEntry>& entries, bool bytes) {
   report::Table table({{named_as(entries)},
                        {"tokens"},
                        {"training ms"},
                        {"inference ms"},
-                       {"training memory"},
-                       {"inference memory"}});
+                       memory_column("training memory", bytes),
+                       memory_column("inference memory", bytes)});
   for (const CostEntry& entry : entries)
     if (entry.measured)
       table.add_row({entry.mechanism->title, tokens_cell(entry),

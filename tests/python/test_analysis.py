@@ -165,6 +165,30 @@ def test_cost_of_whole_models_measured(tmp_path):
     fails(2, "--attention", arguments=["cost", "--models", "vit", "--attention", "sum"])
 
 
+def test_cost_of_volumes_and_of_sequences_have_options_of_their_own():
+    for option in (["--attention", "full"], ["--models", "vit"], ["--size", "8,8"], ["--sides", "8"], ["--patch", 2], ["--blocks", 2], ["--layers"]):
+        fails(2, "excludes", "--tokens", option[0], arguments=["cost", "--tokens", 64, *option])
+    fails(2, "excludes", "--sides", "--size", arguments=["cost", "--size", "14,14,14", "--sides", 28])
+
+
+def test_the_partial_count_is_not_of_synthesizers():
+    """Their maps and products are counted together."""
+    entries = json.loads(ok("cost", "--size", "28,28", "--attention", "full,dot-product,stt", "--json").stdout)["entries"]
+    assert [entry["linear_and_all_token"] is None for entry in entries] == [False, True, True]
+
+
+def test_costs_replace_earlier_ones_and_name_bytes(tmp_path):
+    small = ["cost", "--blocks", 1, "--width", 16, "--hidden", 32, "--heads", 2, "--attention", "linear", "--out", tmp_path / "out"]
+    ok(*small, "--sides", "8,16", "--measure", "--repeats", 1)
+    header, row, _ = (tmp_path / "out" / "cost.csv").read_text().splitlines()
+    (*_, entry) = json.loads((tmp_path / "out" / "cost.json").read_text())["entries"][:1]
+    assert header.endswith('"saved activations, bytes"') and float(row.rsplit(",", 1)[1]) == entry["activation_bytes"]
+    assert (tmp_path / "out" / "measured.csv").read_text().splitlines()[0].endswith('"training memory, bytes","inference memory, bytes"')
+    (tmp_path / "out" / "mine.svg").write_text("<svg/>")
+    ok(*small, "--size", "8,8,8", "--overwrite")
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {"cost.json", "cost.csv", "report.html", "mine.svg"}
+
+
 # explain and track
 
 @pytest.fixture(scope="module")
