@@ -11,10 +11,12 @@
 #include "modewise/core/build_info.h"
 #include "modewise/core/error.h"
 #include "modewise/core/processor_rates.h"
+#include "modewise/data/forecasting/panel.h"
 #include "modewise/models/forecasting/cost.h"
 #include "modewise/ops/dense/tile_rate.h"
 #include "modewise/ops/kernel_info.h"
 #include "modewise/tasks/forecasting/config.h"
+#include "modewise/tasks/forecasting/data.h"
 #include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/run/load_config.h"
 
@@ -52,7 +54,19 @@ std::vector<NamedCost> costs_of(const models::ForecasterConfig& model, const mod
           {"not factorized (attention over all tokens)", models::forecaster_cost(full, shape)}};
 }
 
-models::ForecastShape shape_of(const InfoOptions& options, const tasks::ForecastConfig& config) {
+/// Sizes of the data, which choose an open lookback and horizon.
+models::ForecastShape shape_of_data(tasks::ForecastConfig& config) {
+  require(!data::choose_panel(config.data).panel, ErrorKind::usage,
+          "{} is read as a panel, and info counts models of one tensor: give --series, the number of its "
+          "variables, without the data, or set data.panel = no",
+          config.data.path);
+  const tasks::ForecastData data = tasks::load_forecast_data(config);
+  return config.model_shape(data.series);
+}
+
+models::ForecastShape shape_of(const InfoOptions& options, tasks::ForecastConfig& config) {
+  if (options.series.empty() && !(config.data.path.empty() && config.data.simulate.empty()))
+    return shape_of_data(config);
   models::ForecastShape shape;
   shape.series = options.series.empty() ? std::vector<int64_t>{options.released ? 100 : 7} : options.series;
   shape.ordered.assign(shape.series.size(), false);
@@ -72,7 +86,7 @@ void model_info(const Program& program, const InfoOptions& options) {
     settings.insert(settings.end(), config_options.assignments.begin(), config_options.assignments.end());
     config_options.assignments = settings;
   }
-  const tasks::ForecastConfig config =
+  auto config =
       tasks::load_config<tasks::ForecastConfig>({config_options.config, config_options.all_assignments()});
   const models::ForecastShape shape = shape_of(options, config);
   const std::vector<NamedCost> costs = costs_of(config.model, shape);
@@ -92,9 +106,9 @@ void model_info(const Program& program, const InfoOptions& options) {
   const auto& [name, cost] = costs.front();
   program.print(tasks::Result(
       {{"series", shape.series}, {"lookback", shape.lookback}, {"horizon", shape.horizon}, {"forms", forms}},
-      fmt::format("{} series × {} rows, horizon {}; tokens {}\n\n{}\n{}:\n{}", fmt::join(shape.series, " × "),
-                  shape.lookback, shape.horizon, fmt::join(cost.tokens, " × "), table.to_text(), name,
-                  parts_table(cost.parts).to_text())));
+      fmt::format("{} series × {} rows, horizon {}{}{}\n\n{}\n{}:\n{}", fmt::join(shape.series, " × "),
+                  shape.lookback, shape.horizon, cost.tokens.empty() ? "" : "; tokens ",
+                  fmt::join(cost.tokens, " × "), table.to_text(), name, parts_table(cost.parts).to_text())));
 }
 
 constexpr double kGiga = 1e9;
@@ -168,9 +182,11 @@ void info(const Program& program, const InfoOptions& options) {
   const bool of_model = options.released || !options.config.model.empty() || !options.config.config.empty();
   require(!of_model || !options.rates, ErrorKind::usage,
           "--rates measures the machine: remove --model, --config and --released");
+  require(options.series.empty() || options.config.data.empty(), ErrorKind::usage,
+          "--series contradicts --data, from which the sizes are read: give one of them");
   if (of_model) return model_info(program, options);
-  require(options.config.assignments.empty() && options.series.empty(), ErrorKind::usage,
-          "--set and --series need a model: give --model NAME, --config FILE or --released");
+  require(options.config.all_assignments().empty() && options.series.empty(), ErrorKind::usage,
+          "--set, --data, --seed and --series need a model: give --model NAME, --config FILE or --released");
   machine(program, options.rates);
 }
 

@@ -402,6 +402,8 @@ def test_backtest_of_rows_that_were_added_or_left_out_says_so(tmp_path):
     data = write_csv(tmp_path / "d.csv", rows=300)
     ok("train", "forecast", data, *QUICK, "--no-test", "--out", tmp_path / "unread")
     assert "was trained with --no-test, and this backtest reads its test rows" in ok("backtest", tmp_path / "unread").stderr
+    assert "was trained with --no-test, and this explanation reads its test split" in ok("explain", tmp_path / "unread").stderr
+    assert "--no-test" not in ok("explain", tmp_path / "unread", "--split", "validation").stderr
     ok("train", "forecast", data, *QUICK, "--out", tmp_path / "run")
     assert "test rows" not in ok("backtest", tmp_path / "run").stderr
     write_csv(data, rows=400)
@@ -418,6 +420,31 @@ def test_the_next_command_can_be_pasted(tmp_path):
     (tmp_path / "p.csv").write_text("\n".join(lines) + "\n")
     printed = ok("train", "forecast", tmp_path / "p.csv", *SMALL, "--model", "tide", "--epochs", 1, "--set", "data.future_covariates=c", "--out", tmp_path / "run").stderr
     assert f"next: modewise predict {tmp_path / 'run'} --future FILE" in printed
+
+
+def test_info_reads_the_sizes_of_the_data(tmp_path):
+    table = write_csv(tmp_path / "d.csv")
+    for model in ("hot", "ridge"):
+        shown = json.loads(ok("info", "--model", model, "--data", table, "--json").stdout)
+        assert shown["series"] == [3] and shown["forms"][0]["parameters"] > 0
+        logged = ok("train", "forecast", table, "--model", model, "--max-steps", 1, "--out", tmp_path / model, "--set", "output.report=false").stderr
+        assert f"cost: {shown['forms'][0]['parameters']:,} parameters" in logged
+        assert json.loads(ok("info", "--config", tmp_path / model / "config.toml", "--json").stdout)["series"] == [3]
+        assert json.loads(ok("info", "--config", tmp_path / model / "config.toml", "--series", 5, "--json").stdout)["series"] == [5]
+    fails(66, "nothere.csv", arguments=["info", "--model", "hot", "--data", tmp_path / "nothere.csv"])
+    fails(2, "--series contradicts --data", arguments=["info", "--model", "hot", "--data", table, "--series", 3])
+    fails(2, "--data", "need a model", arguments=["info", "--data", table])
+    fails(2, "panel", "--series", arguments=["info", "--model", "hot", "--data", table, "--set", "data.panel=yes"])
+
+
+def test_info_counts_the_maps_of_ridge_and_no_tokens():
+    ridge = ["info", "--model", "ridge", "--series", 3, "--set", "forecast.lookback=48", "--set", "forecast.horizon=6"]
+    shown = ok(*ridge).stdout
+    assert shown.splitlines()[0] == "3 series × 48 rows, horizon 6"
+    form, = json.loads(ok(*ridge, "--json").stdout)["forms"]
+    assert (form["parameters"], form["multiply_adds"]) == (49 * 6, 3 * 48 * 6)
+    form, = json.loads(ok(*ridge, "--set", "model.individual=true", "--json").stdout)["forms"]
+    assert form["parameters"] == 3 * 49 * 6
 
 
 def test_small_models_have_millions_of_operations():

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "modewise/models/forecasting/normal_levels.h"
 #include "modewise/models/symmetric_eigen.h"
@@ -91,6 +92,17 @@ void log_whole_windows(size_t whole, size_t all, bool of_one_series) {
     spdlog::warn(
         "{}; {}dlinear and hot train on windows with missing cells, and a shorter lookback leaves more", text,
         whole == 0 ? "it forecasts as repeat does; " : "");
+}
+
+/// The maps are fitted: they count as parameters, though no gradient changes them.
+nn::ModelCost ridge_cost(const ForecasterConfig& config, const ForecastShape& shape,
+                         Projection /*projection*/) {
+  nn::CostAccount account;
+  account.layer("linear");
+  const int64_t series = shape.series_count(), maps = config.individual ? series : 1;
+  account.add("linear", maps * (shape.lookback + 1) * shape.horizon,
+              static_cast<double>(series * shape.lookback * shape.horizon));
+  return std::move(account).cost({});
 }
 
 void use_ridge(ForecasterConfig& config) {
@@ -230,6 +242,7 @@ ForecasterRow ridge_row() {
   return {.name = "ridge",
           .shared = {"individual", "window.centre"},
           .make = make_model<RidgeForecaster>,
+          .cost = ridge_cost,
           .defaults = use_ridge,
           .own = own_options<RidgeConfig>};
 }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "modewise/report/table.h"
-
 namespace modewise::tasks {
 namespace {
 
@@ -37,12 +35,6 @@ std::vector<int64_t> spread_samples(int64_t count, int64_t wanted) {
   std::vector<int64_t> out;
   for (int64_t i = 0; i < kept; ++i) out.push_back(kept > 1 ? i * (count - 1) / (kept - 1) : 0);
   return out;
-}
-
-std::string model_fact(const std::string& title, const torch::nn::Module& model) {
-  int64_t parameters = 0;
-  for (const at::Tensor& parameter : model.parameters()) parameters += parameter.numel();
-  return fmt::format("{}, {} parameters", title, report::Cell::count(parameters).text());
 }
 
 void add_run_facts(report::HtmlPage& page, const train::RunFolder& folder) {

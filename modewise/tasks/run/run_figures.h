@@ -2,7 +2,6 @@
 // Figures and facts shared by the reports of all tasks: learning curves, attention maps, run facts.
 
 #include <ATen/core/Tensor.h>
-#include <torch/nn/module.h>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -24,8 +23,6 @@ double number(const nlohmann::ordered_json& json, const std::string& key);
 /// Up to `wanted` of 0 … count − 1, evenly spaced, including both ends.
 std::vector<int64_t> spread_samples(int64_t count, int64_t wanted);
 
-/// "hot sum, 12,345 parameters".
-std::string model_fact(const std::string& title, const torch::nn::Module& model);
 /// Adds run folder and start time.
 void add_run_facts(report::HtmlPage& page, const train::RunFolder& folder);
 

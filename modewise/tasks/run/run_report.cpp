@@ -35,7 +35,8 @@ report::HtmlPage open_page(Run& run, const RunPage& page) {
   report::HtmlPage out(fmt::format("{} on {}", settings.model, page.data), page.subtitle);
   add_run_facts(out, run.folder());
   for (const auto& [name, value] : page.of_data) out.add_fact(name, value);
-  out.add_fact("model", model_fact(settings.model, run.module()));
+  out.add_fact("model", fmt::format("{}, {} parameters", settings.model,
+                                    report::Cell::count(run.cost().parameters()).text()));
   for (const auto& [name, value] : page.of_model) out.add_fact(name, value);
   out.add_fact("seed", std::to_string(settings.train.seed));
   return out;
