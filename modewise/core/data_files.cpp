@@ -19,6 +19,27 @@ std::string lower_text(std::string text) {
   return text;
 }
 
+bool holds(const fs::path& folder, const char* file) {
+  std::error_code error;
+  return fs::is_regular_file(folder / file, error);
+}
+
+/// Whether a folder is a run, or the search of one.
+bool is_run(const fs::path& folder) {
+  return (holds(folder, "config.toml") && holds(folder, "manifest.json")) ||
+         holds(folder, "auto/request.json");
+}
+
+/// Whether an entry is a run or the folder in which the program puts runs.
+bool has_runs(const fs::path& entry) {
+  std::error_code error;
+  if (!fs::is_directory(entry, error)) return false;
+  if (is_run(entry)) return true;
+  if (entry.filename() != "runs") return false;
+  const std::vector<fs::path> entries = entries_of(entry);
+  return std::any_of(entries.begin(), entries.end(), is_run);
+}
+
 /// `around`: the real paths of `folder` and of the folders above it that are visited.
 bool visit(const fs::path& folder, const std::function<bool(const fs::path&)>& stop,
            std::vector<fs::path>& around) {
@@ -41,7 +62,7 @@ bool is_system_file(const fs::path& entry) {
 
 std::vector<fs::path> data_entries(const fs::path& folder) {
   std::vector<fs::path> entries = entries_of(folder);
-  std::erase_if(entries, is_system_file);
+  std::erase_if(entries, [](const fs::path& entry) { return is_system_file(entry) || has_runs(entry); });
   std::sort(entries.begin(), entries.end(),
             [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
   return entries;

@@ -14,13 +14,13 @@ namespace modewise {
 /// __MACOSX, Thumbs.db or desktop.ini (case-insensitive).
 bool is_system_file(const std::filesystem::path& entry);
 
-/// The entries of a folder without system files, in byte order; empty if it does not exist. Throws io if it
-/// cannot be listed.
+/// The entries of a folder without system files, runs and the folder `runs` of them, in byte order; empty if
+/// it does not exist. Throws io if it cannot be listed.
 std::vector<std::filesystem::path> data_entries(const std::filesystem::path& folder);
 
-/// Visits files and folders below `folder` without system files and what they contain, each folder before its
-/// entries, in byte order, until `stop` returns true. Links are followed, except to a folder that contains
-/// them. Returns whether `stop` did. Throws io if a folder cannot be listed.
+/// Visits files and folders below `folder` as data_entries() lists them and what they contain, each folder
+/// before its entries, in byte order, until `stop` returns true. Links are followed, except to a folder that
+/// contains them. Returns whether `stop` did. Throws io if a folder cannot be listed.
 bool visit_data_entries(const std::filesystem::path& folder,
                         const std::function<bool(const std::filesystem::path&)>& stop);
 

@@ -1,8 +1,7 @@
 #include "modewise/tasks/captioning/config.h"
 
-#include <filesystem>
-
 #include "modewise/core/error.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 
@@ -83,7 +82,7 @@ std::string model_title(const CaptioningConfig& config) {
 }
 
 std::string data_title(const CaptioningConfig& config) {
-  return std::filesystem::path(config.data.path).stem().string();
+  return data_name(config.data.path);
 }
 
 }  // namespace modewise::tasks

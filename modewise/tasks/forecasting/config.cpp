@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/future_covariates.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 
@@ -124,7 +124,7 @@ std::string model_title(const ForecastConfig& config) {
 
 std::string data_title(const ForecastConfig& config) {
   const data::ForecastDataConfig& data = config.data;
-  return data.simulate.empty() ? std::filesystem::path(data.path).stem().string() : data.simulate;
+  return data.simulate.empty() ? data_name(data.path) : data.simulate;
 }
 
 }  // namespace modewise::tasks

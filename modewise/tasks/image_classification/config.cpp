@@ -1,8 +1,7 @@
 #include "modewise/tasks/image_classification/config.h"
 
-#include <filesystem>
-
 #include "modewise/data/image_classification/perturbations.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 
@@ -58,9 +57,7 @@ std::string model_title(const ImageClassificationConfig& config) {
 }
 
 std::string data_title(const ImageClassificationConfig& config) {
-  std::filesystem::path path(config.data.path);
-  if (!path.has_filename()) path = path.parent_path();
-  return path.stem().string();
+  return data_name(config.data.path);
 }
 
 }  // namespace modewise::tasks

@@ -3,11 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <filesystem>
 
 #include "modewise/core/error.h"
 #include "modewise/models/language_modeling/files.h"
 #include "modewise/tasks/run/load_config.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 namespace {
@@ -143,7 +143,7 @@ std::string model_title(const LanguageModelingConfig& config) {
 }
 
 std::string data_title(const LanguageModelingConfig& config) {
-  return std::filesystem::path(config.data.path).stem().string();
+  return data_name(config.data.path);
 }
 
 }  // namespace modewise::tasks

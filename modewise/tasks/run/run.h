@@ -123,7 +123,11 @@ TaskRun& as(Run& run) {
   return *typed;
 }
 
-/// "DATA-MODEL"; characters other than letters, digits, '.', '_' and '-' become '-'.
+/// The name of a data file or folder, also of "." and "x/", without its extension; "" for "".
+std::string data_name(const std::string& path);
+
+/// "DATA-MODEL"; characters of ASCII other than letters, digits, '.', '_' and '-', and unsafe ones become
+/// '-'.
 std::string run_stem_of(const std::string& data, const std::string& model);
 
 /// "298 test", or "test unread" with train.test = false.

@@ -131,7 +131,7 @@ Result run_search(const TaskSpec& task, const ModelSearchRequest& given) {
   require(!given.refit || task.search->refit != nullptr, ErrorKind::usage,
           "'modewise train {}' has no --refit", task.command);
   const sweep::SearchRequest request = search_request_of(task, given);
-  const std::string stem = run_stem_of(fs::path(request.data).stem().string(), "auto");
+  const std::string stem = run_stem_of(data_name(request.data), "auto");
   const train::RunFolder folder = given.out.empty() ? train::RunFolder::create_numbered("runs", stem)
                                                     : train::RunFolder::create(given.out, given.exist_ok);
   sweep::remove_search(folder.path());

@@ -1,6 +1,6 @@
 #include "modewise/tasks/segmentation/config.h"
 
-#include <filesystem>
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 
@@ -51,7 +51,7 @@ std::string model_title(const SegmentationConfig& config) {
 }
 
 std::string data_title(const SegmentationConfig& config) {
-  return std::filesystem::path(config.data.path).stem().string();
+  return data_name(config.data.path);
 }
 
 }  // namespace modewise::tasks

@@ -1,8 +1,7 @@
 #include "modewise/tasks/series_classification/config.h"
 
-#include <filesystem>
-
 #include "modewise/core/error.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 
@@ -45,6 +44,8 @@ void SeriesClassificationConfig::validate(const std::string& source) const {
           "{}: give data.path or data.train with data.test, not both", source);
   require(data.test.empty() || !data.train.empty() || !data.path.empty(), ErrorKind::config,
           "{}: data.test without data.train", source);
+  require(data.test.empty() || !data.is_simulated(), ErrorKind::config,
+          "{}: data.test has no effect with simulated series: leave it out", source);
   train.validate();
 }
 
@@ -53,8 +54,7 @@ std::string model_title(const SeriesClassificationConfig& config) {
 }
 
 std::string data_title(const SeriesClassificationConfig& config) {
-  std::string name =
-      std::filesystem::path(config.data.path.empty() ? config.data.train : config.data.path).stem().string();
+  std::string name = data_name(config.data.path.empty() ? config.data.train : config.data.path);
   for (const char* ending : {"_TRAIN", "_TEST"})
     if (name.ends_with(ending)) name.resize(name.size() - std::string(ending).size());
   return config.data.protocol == "official" ? name : name + " " + config.data.protocol;

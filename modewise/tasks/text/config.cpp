@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "modewise/core/error.h"
 #include "modewise/data/text/glue.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 
@@ -98,10 +97,8 @@ std::string model_title(const TextTaskConfig& config) {
 }
 
 std::string data_title(const TextTaskConfig& config) {
-  std::filesystem::path path(config.data.path);
-  if (const data::GlueLayout* layout = data::glue_layout_of(path)) return layout->title;
-  if (!path.has_filename()) path = path.parent_path();
-  return path.stem().string();
+  if (const data::GlueLayout* layout = data::glue_layout_of(config.data.path)) return layout->title;
+  return data_name(config.data.path);
 }
 
 }  // namespace modewise::tasks

@@ -1,9 +1,9 @@
 #include "modewise/tasks/volume_classification/config.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "modewise/core/error.h"
+#include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
 
@@ -62,7 +62,7 @@ std::string model_title(const VolumeClassificationConfig& config) {
 }
 
 std::string data_title(const VolumeClassificationConfig& config) {
-  return std::filesystem::path(config.data.path).stem().string();
+  return data_name(config.data.path);
 }
 
 }  // namespace modewise::tasks
