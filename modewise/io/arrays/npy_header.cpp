@@ -88,6 +88,7 @@ class HeaderScanner {
   [[noreturn]] void wrong(const std::string& what) const {
     fail(ErrorKind::data, "{}: the NPY header is malformed at byte {}: {}", source_, offset_ + at_, what);
   }
+  [[noreturn]] void refuse(const std::string& what) const { fail(ErrorKind::data, "{}: {}", source_, what); }
 
  private:
   std::string_view text_;
@@ -114,6 +115,11 @@ void read_descr(std::string_view descr, NpyHeader& header, const HeaderScanner& 
   if (type.starts_with('O')) {
     scanner.wrong("it holds Python objects, which would have to be unpickled; only numbers are read");
   }
+  if (type.starts_with('U') || type.starts_with('S'))
+    scanner.refuse(
+        fmt::format("texts of type '{}' are not read from NPY and NPZ files, only numbers: "
+                    "numpy.unique(labels, return_inverse=True)[1] numbers labels",
+                    descr));
   const auto dtype = dtype_of(type);
   if (!dtype) {
     scanner.wrong(fmt::format(

@@ -90,6 +90,9 @@ struct SeriesModelConfig {
 /// changed option that the model does not have. `source` starts the message.
 void validate(const SeriesModelConfig& config, const SeriesShape& shape, const std::string& source = "model");
 
+/// Whether the model is trained in gradient steps, rather than by one pass over the training samples.
+bool learns_in_steps(const SeriesModelConfig& config);
+
 /// A title for tables: "patchtst", "patchtst axial 32·32", "tcn".
 std::string title_of(const SeriesModelConfig& config);
 

@@ -20,8 +20,11 @@ void check_patches(const SeriesModelConfig& config, const SeriesShape& shape, co
           "{}: patch.stride = {} skips steps between patches of patch.length = {}", source,
           config.patch.stride, config.patch.length);
   require(config.patch.length <= shape.length, ErrorKind::config,
-          "{}: patch.length = {} is longer than the series of {} steps", source, config.patch.length,
-          shape.length);
+          "{}: patch.length = {} is longer than the series of {} steps{}", source, config.patch.length,
+          shape.length,
+          source == "model" ? ": set model.patch.length to at most that, and model.patch.stride to at most "
+                              "model.patch.length"
+                            : "");
   config.attention.validate(source, config.tokens(shape.length));
 }
 
@@ -81,6 +84,10 @@ const std::vector<SeriesModelRow>& series_models() {
        check_members<SeriesModelConfig, SeriesShape>},
   };
   return rows;
+}
+
+bool learns_in_steps(const SeriesModelConfig& config) {
+  return config.name != "nearest" && config.name != "shapelet-forest" && config.name != "minirocket";
 }
 
 void validate(const SeriesModelConfig& config, const SeriesShape& shape, const std::string& source) {

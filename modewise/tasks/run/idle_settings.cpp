@@ -1,6 +1,7 @@
 #include "modewise/tasks/run/idle_settings.h"
 
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,6 +31,25 @@ std::string advice(const DependentSetting& row, const Field& needed) {
   if (row.values.empty()) return fmt::format("without {0}: set {0}", row.needs);
   return fmt::format("with {0} = {1}: set {0} = {2}", row.needs, *std::get<std::string*>(needed.value),
                      fmt::join(row.values, " or "));
+}
+
+/// Paths of changed settings of gradient steps, and of those in the groups `further`.
+std::vector<std::string> changed_of_steps(const Fields& fields, const Fields& usual,
+                                          std::span<const std::string_view> further = {}) {
+  // Not train.max_steps: a limit, which holds without steps.
+  static constexpr std::string_view kOfSteps[] = {
+      "train.epochs",          "train.batch_size", "train.drop_last",
+      "train.accumulate",      "train.clip_norm",  "train.ema_decay",
+      "train.patience",        "train.min_delta",  "train.evaluations_per_epoch",
+      "train.log_every_steps", "train.optimizer",  "train.schedule"};
+  if (std::getenv(kClaimVariable) != nullptr) return {};
+  std::vector<std::string> changed;
+  for (const Field& field : fields.list()) {
+    const auto has = [&](std::string_view key) { return lies_in(field.path, key); };
+    if ((std::ranges::any_of(kOfSteps, has) || std::ranges::any_of(further, has)) && differs(field, usual))
+      changed.push_back(field.path);
+  }
+  return changed;
 }
 
 }  // namespace
@@ -66,20 +86,18 @@ void refuse_idle(const Fields& fields, const Fields& usual, std::span<const Depe
 }
 
 void refuse_idle_training(const Fields& fields, const Fields& usual, const std::string& model) {
-  // Not train.max_steps: a limit, which holds without steps.
-  static constexpr std::string_view kOfSteps[] = {
-      "train.epochs",          "train.batch_size", "train.drop_last",
-      "train.accumulate",      "train.clip_norm",  "train.ema_decay",
-      "train.patience",        "train.min_delta",  "train.evaluations_per_epoch",
-      "train.log_every_steps", "train.optimizer",  "train.schedule"};
-  if (std::getenv(kClaimVariable) != nullptr) return;
-  for (const Field& field : fields.list()) {
-    const bool of_steps =
-        std::ranges::any_of(kOfSteps, [&](std::string_view key) { return lies_in(field.path, key); });
-    require(!of_steps || !differs(field, usual), ErrorKind::config,
-            "{0} has no effect with model.name = {1}, which is not trained in steps: leave {0} out",
-            field.path, model);
-  }
+  for (const std::string& path : changed_of_steps(fields, usual))
+    fail(ErrorKind::config,
+         "{0} has no effect with model.name = {1}, which is not trained in steps: leave {0} out", path,
+         model);
+}
+
+void warn_of_idle_training(const Fields& fields, const Fields& usual, const std::string& model,
+                           std::span<const std::string_view> further) {
+  const std::vector<std::string> changed = changed_of_steps(fields, usual, further);
+  if (!changed.empty())
+    spdlog::warn("{} {} no effect with model.name = {}, which is not trained in steps",
+                 fmt::join(changed, ", "), changed.size() == 1 ? "has" : "have", model);
 }
 
 }  // namespace modewise::tasks

@@ -31,5 +31,8 @@ void refuse_idle(const Fields& fields, const Fields& usual, std::span<const Depe
 /// Config error for changed settings of gradient steps in the training of `model`, which takes none. A sweep
 /// or search gives all models the same settings: in its trainings they pass.
 void refuse_idle_training(const Fields& fields, const Fields& usual, const std::string& model);
+/// Warns of them instead, and of changed settings in the groups `further`.
+void warn_of_idle_training(const Fields& fields, const Fields& usual, const std::string& model,
+                           std::span<const std::string_view> further);
 
 }  // namespace modewise::tasks

@@ -141,8 +141,8 @@ TEST(Npy, RefusesMalformedHeaders) {
        "file: the NPY header is malformed at byte 25: the type '<c8' is not supported; numbers of kind b1, "
        "i1-i8, u1-u8, f2, f4 and f8 are"},
       {"text type", npy_with(descr("'<U3'"), 8),
-       "file: the NPY header is malformed at byte 25: the type '<U3' is not supported; numbers of kind b1, "
-       "i1-i8, u1-u8, f2, f4 and f8 are"},
+       "file: texts of type '<U3' are not read from NPY and NPZ files, only numbers: "
+       "numpy.unique(labels, return_inverse=True)[1] numbers labels"},
       {"time", npy_with(descr("'<M8[ns]'"), 8),
        "file: the NPY header is malformed at byte 29: the type '<M8[ns]' is not supported; numbers of kind "
        "b1, i1-i8, u1-u8, f2, f4 and f8 are"},
