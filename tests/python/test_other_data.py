@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cli_helpers import QUICK, fails, modewise, ok, write_csv
+from test_folder_forms import image as write_image
 from test_no_test import FEW, Language
 from test_panels import made, panel
 from test_segmentation import QUICK as FEW_STEPS
@@ -421,3 +422,113 @@ def test_samples_of_a_file_with_splits_have_different_names(volumes, tmp_path):
     np.savez(tmp_path / "parts.npz", **arrays)
     lines = ok("predict", volumes / "run", "--data", tmp_path / "parts.npz").stdout.splitlines()[1:]
     assert [line.split(",")[0] for line in lines] == ["train 0", "train 1", "val 0", "val 1", "test 0", "test 1"]
+
+
+def write_table(path, rows, seed, index=False, labels=("a", "b")):
+    """Ramps with classes, and their text."""
+    rng = np.random.default_rng(seed)
+    head = ["id"] * index + [f"s{i}" for i in range(8)] + ["label"]
+    lines = [",".join(head)]
+    for i in range(rows):
+        values = (2 * (i % 2) - 1) * np.linspace(0, 1, 8) + rng.normal(0, 0.3, 8)
+        lines.append(",".join([f"p{i}"] * index + [f"{x:.3f}" for x in values] + [labels[i % len(labels)]]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def write_sentences(path, rows, seed, labels=("good", "bad")):
+    rng = np.random.default_rng(seed)
+    words = {"good": ["fine", "lovely"], "bad": ["poor", "dull"]}
+    lines = ["text,label"]
+    for i in range(rows):
+        label = labels[i % len(labels)]
+        lines.append(" ".join([*rng.choice(words.get(label, ["odd"]), 3), str(i)]) + "," + label)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+SERIES = ["classify-series", "--model", "nearest", "--threads", 1, "--set", "output.report=false"]
+TEXTS = ["text", "--tokenizer", "bytes", "--set", "model.width=16", "--set", "model.layers=1", "--set", "model.heads=2", "--set",
+         "model.max_positions=32", "--set", "train.max_steps=2", "--threads", 1, "--set", "output.report=false", "--set",
+         "output.export_model=false"]  # fmt: skip
+
+
+@pytest.mark.parametrize("write, task", [(write_table, SERIES), (write_sentences, TEXTS)], ids=["series", "texts"])
+@pytest.mark.parametrize("test", [[], ["--no-test"]], ids=["evaluated", "unread"])
+def test_the_run_s_own_table_has_its_splits_elsewhere(write, task, test, tmp_path):
+    data = write(tmp_path / "x.csv", 60, 1)
+    ok("train", *task, "--data", data, "--out", tmp_path / "run", *test)
+    for moved in (data, shutil.copy(data, tmp_path / "moved.csv")):
+        for split in ("train", "validation", "test"):
+            said, log = evaluated(tmp_path / "run", "--data", moved, "--split", split)
+            assert said["split"] == split and "too good" not in log
+            if split != "test" or not test:
+                assert said == evaluated(tmp_path / "run", "--split", split)[0]
+        log = ok("predict", tmp_path / "run", "--data", moved, "--out", tmp_path / "p.csv", "--overwrite").stderr
+        assert "x.csv), which makes its results too good" in log
+        assert len((tmp_path / "p.csv").read_text().splitlines()) == 61
+    said, log = evaluated(tmp_path / "run", "--data", write(tmp_path / "other.csv", 60, 2))
+    assert said["split"] == "test" and said["samples"] == 60
+    shorter = tmp_path / "shorter.csv"
+    shorter.write_text("\n".join(data.read_text().splitlines()[:-1]) + "\n")
+    said, log = evaluated(tmp_path / "run", "--data", shorter)
+    assert said["samples"] == 59 and "too good" in log
+
+
+@pytest.mark.parametrize("write, task, known", [(write_table, SERIES, ("a", "b")), (write_sentences, TEXTS, ("good", "bad"))], ids=["series", "texts"])
+def test_predict_takes_labels_that_the_run_does_not_know(write, task, known, tmp_path):
+    ok("train", *task, "--data", write(tmp_path / "x.csv", 60, 1), "--out", tmp_path / "run")
+    for label in ("new", "?"):
+        new = write(tmp_path / "new.csv", 6, 3, labels=(*known, label))
+        assert len(ok("predict", tmp_path / "run", "--data", new).stdout.splitlines()) == 7
+        fails(65, "new.csv", arguments=["evaluate", tmp_path / "run", "--data", new])
+
+
+def test_images_of_the_training_and_of_other_folders_are_predicted(tmp_path):
+    for i in range(24):
+        write_image(tmp_path / "photos" / "ab"[i % 2] / f"{i}.png", i)
+    run = tmp_path / "run"
+    ok("train", "classify-images", tmp_path / "photos", "--out", run, "--set", "train.max_steps=1", "--set", "output.report=false")
+    shutil.copytree(tmp_path / "photos", tmp_path / "copy")
+    for data in ("photos", "copy"):
+        said = ok("predict", run, "--data", tmp_path / data, "--out", tmp_path / "p.csv", "--overwrite").stderr
+        assert "24 images, of which 16 are in the training split" in said and "split by class" not in said
+    assert evaluated(run, "--data", tmp_path / "copy")[0] == evaluated(run)[0]
+    write_image(tmp_path / "new" / "2024-01" / "x.png", 50)
+    assert "2024-01/x.png," in ok("predict", run, "--data", tmp_path / "new").stdout
+    fails(65, "class '2024-01' is not among data.classes", arguments=["evaluate", run, "--data", tmp_path / "new"])
+
+
+def test_runs_within_the_data_are_no_data(tmp_path):
+    for i in range(24):
+        write_image(tmp_path / "photos" / "ab"[i % 2] / f"{i}.png", i)
+    train = ["train", "classify-images", ".", "--set", "train.max_steps=1", "--set", "output.report=false"]
+    for name in ("photos-cnn", "photos-cnn2"):
+        ok(*train, cwd=tmp_path / "photos")
+        assert (tmp_path / "photos" / "runs" / name / "metrics.json").exists()
+    ok(*train, "--out", "own", cwd=tmp_path / "photos")
+    ok("evaluate", "own", cwd=tmp_path / "photos")
+    assert len(ok("predict", "runs/photos-cnn", "--data", ".", cwd=tmp_path / "photos").stdout.splitlines()) == 25
+
+
+@pytest.mark.parametrize("name", ["\u6771\u4eac", "Gr\u00f6\u00dfe"])
+def test_runs_have_the_names_of_their_data(name, tmp_path):
+    data = write_table(tmp_path / f"{name} 1.csv", 40, 1)
+    ok("train", *SERIES, "--data", data, cwd=tmp_path)
+    assert (tmp_path / "runs" / f"{name}-1-nearest" / "metrics.json").exists()
+
+
+def test_ids_of_a_table_name_its_samples(tmp_path):
+    data = write_table(tmp_path / "x.csv", 60, 1, index=True)
+    ok("train", *SERIES, "--data", data, "--out", tmp_path / "run")
+    lines = ok("predict", tmp_path / "run", "--data", data).stdout.splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == [f"p{i}" for i in range(60)]
+    own = [line.split(",")[0] for line in ok("predict", tmp_path / "run").stdout.splitlines()[1:]]
+    assert len(own) == 12 and set(own) < {f"p{i}" for i in range(60)}
+    plain = write_table(tmp_path / "plain.csv", 60, 1)
+    ok("train", *SERIES, "--data", plain, "--out", tmp_path / "plain")
+    result = ok("predict", tmp_path / "plain", "--out", tmp_path / "p.csv")
+    assert "predictions for the test split of" in result.stderr
+    own = (tmp_path / "p.csv").read_text().splitlines()[1:]
+    whole = ok("predict", tmp_path / "plain", "--data", plain).stdout.splitlines()
+    assert set(own) < set(whole)

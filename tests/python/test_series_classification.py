@@ -356,3 +356,25 @@ def test_attributes_of_arff_are_matched_by_name(tmp_path):
     assert "12 of the 12 test samples are identical" in result
     arff("O_TEST.arff", [3, 1, 2])
     fails(65, "O_TEST.arff", "missing t0;", arguments=["data", "show", tmp_path / "O_TRAIN.arff"])
+
+
+def test_a_test_file_replaces_that_of_the_data(folder, tmp_path):
+    other = write_ts(tmp_path / "other.ts", 6, 3)
+    for number, data in enumerate((folder, folder / "Ramps_TRAIN.ts", folder / "Ramps_TEST.ts")):
+        out = tmp_path / str(number)
+        ok("train", "classify-series", data, "--test", other, "--model", "nearest", "--out", out, "--set", "output.report=false")
+        assert json.loads((out / "data.json").read_text())["samples"] == {"train": 32, "validation": 8, "test": 6}
+    fails(78, "data.test has no effect with simulated series", arguments=["train", "classify-series", "motifs", "--test", other])
+
+
+def test_settings_of_steps_are_named_for_a_model_without_steps(folder, tmp_path):
+    train = ["train", "classify-series", folder, "--set", "output.report=false"]
+    said = ok(*train, "--model", "nearest", "--out", tmp_path / "a", "--epochs", 3, "--set", "classify.mixup=0.2", "--set", "augment.noise=0.1").stderr
+    assert "augment.noise, classify.mixup, train.epochs have no effect with model.name = nearest" in said
+    said = ok(*train, "--model", "minirocket", "--out", tmp_path / "b").stderr
+    assert "no effect" not in said and "optimizer steps" not in said
+
+
+def test_a_patch_longer_than_the_series_names_its_settings(folder):
+    fails(78, "patch.length = 30 is longer than the series of 20 steps: set model.patch.length to at most that, and model.patch.stride",
+          arguments=["train", "classify-series", folder, "--set", "model.patch.length=30"])

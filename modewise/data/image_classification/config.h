@@ -23,6 +23,7 @@ struct ImageConfig {
   double skip_broken = 0;           // most broken files that are left out, or below 1 their largest fraction
   bool allow_size = false;          // decodes images of any size
   bool trained = false;             // no field: the classes are a run's, and images need no label
+  bool labelled = true;             // no field: folders of other classes are errors
   bool classes_are_labels = false;  // no field: classes that are numbers are the labels of arrays
 
   void fields(Fields& f);

@@ -107,17 +107,19 @@ void leave_unlabelled_out(ImageSet& set, std::array<ImagePath, 3>& parts) {
   }
 }
 
+/// Appends the files of classes. Without `labelled` those of another folder than a class have none.
 void add_class_files(ImageSet& set, const std::vector<ClassFolder>& found, const ImagePath& root,
-                     std::vector<int64_t>* split, std::vector<ImagePath>& files) {
+                     std::vector<int64_t>* split, std::vector<ImagePath>& files, bool labelled) {
   const NameIndex classes(set.classes);
   for (const ClassFolder& folder : found) {
     const auto at = classes.find(folder.name);
-    require(at.has_value(), ErrorKind::data, "{}: class '{}' is {}", (root / folder.name).string(),
-            folder.name, split == nullptr ? "not among data.classes" : "not among the training classes");
+    require(at.has_value() || !labelled, ErrorKind::data, "{}: class '{}' is {}",
+            (root / folder.name).string(), folder.name,
+            split == nullptr ? "not among data.classes" : "not among the training classes");
     for (const ImagePath& file : folder.files) {
       if (split != nullptr) split->push_back(std::ssize(files));
       files.push_back(file);
-      set.labels.push_back(static_cast<int64_t>(*at));
+      set.labels.push_back(at ? static_cast<int64_t>(*at) : -1);
       set.names.push_back(folder.name + "/" + file.filename().string());
     }
   }
@@ -176,7 +178,7 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
             "a folder "
             "for each class is expected",
             config.path, found.empty() ? "" : found[0].name, left_out.first);
-    add_class_files(set, found, root, nullptr, files);
+    add_class_files(set, found, root, nullptr, files, config.labelled);
     require(!files.empty(), ErrorKind::data,
             "{}: expected one folder of images (.png, .jpg, .jpeg) per class, or folders train and test of "
             "such folders, found none",
@@ -195,7 +197,7 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
     require(!found.empty(), ErrorKind::data, "{}: expected one folder of images per class, found none",
             parts[i].string());
     if (i == 0) set.classes = names_of(found, config);
-    add_class_files(set, found, parts[i], splits[i], files);
+    add_class_files(set, found, parts[i], splits[i], files, config.labelled);
   }
   return files;
 }

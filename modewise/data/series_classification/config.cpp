@@ -25,7 +25,7 @@ void CollectionConfig::fields(Fields& f) {
         "samples, or motifs (simulated)",
         {.is_path = [](const std::string& text) { return text != "motifs"; }});
   f.add("train", train, "training file (.ts, .tsv, .csv, .txt, .arff), instead of path", {.is_path = always});
-  f.add("test", test, "test file, instead of path", {.is_path = always});
+  f.add("test", test, "test file, also instead of that of path", {.is_path = always});
   f.add("label", columns.label,
         "class column of a table; auto: label, class, target or y, or the first one without a header");
   f.add("index", columns.index,

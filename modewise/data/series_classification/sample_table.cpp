@@ -35,7 +35,7 @@ struct SampleTable {
   std::vector<float> values;
   std::vector<int32_t> labels;  // −1: unknown; empty: no classes
   std::vector<std::string> classes;
-  std::vector<std::string> index, notes, warnings;
+  std::vector<std::string> index, names, notes, warnings;
   TableForm form;
 };
 
@@ -169,6 +169,20 @@ class ColumnChoice {
   const io::CsvColumn* classes = nullptr;  // null: none
   std::vector<const io::CsvColumn*> index;
   bool found_index = false;  // the index columns are a guess
+
+  /// The cells of the first index column that has a name; empty: none, or a cell is missing.
+  std::vector<std::string> row_names() const {
+    const auto named = std::ranges::find_if(
+        index, [&](const io::CsvColumn* column) { return table_.had_header && !is_nameless(*column); });
+    if (named == index.end() || (*named)->kind == io::CsvColumn::date) return {};
+    std::vector<std::string> names;
+    for (size_t row = 0; row < static_cast<size_t>(table_.rows); ++row) {
+      names.push_back((*named)->kind == io::CsvColumn::number ? fmt::format("{}", (*named)->numbers[row])
+                                                              : std::string(cell_text((*named)->texts[row])));
+      if (names.back().empty() || names.back() == "nan") return {};
+    }
+    return names;
+  }
 
   std::string called(const io::CsvColumn& column) const {
     return is_nameless(column) ? "the column without a name" : fmt::format("column '{}'", column.name);
@@ -397,6 +411,7 @@ SampleTable columns_of(const std::string& path, const SampleColumns& wanted, boo
                       "(data.index=none keeps it as a value)",
                       path, choice.called(*column)));
   }
+  table.names = choice.row_names();
   std::vector<const io::CsvColumn*> columns;
   for (const io::CsvColumn& column : csv.columns) {
     if (&column == choice.classes ||
@@ -432,6 +447,7 @@ RawSamples read_sample_table(const std::string& path, const SampleColumns& colum
   out.name = file.stem().string();
   out.classes = std::move(table.classes);
   out.index = std::move(table.index);
+  out.names = std::move(table.names);
   out.form = std::move(table.form);
   out.notes = std::move(table.notes);
   out.warnings = std::move(table.warnings);

@@ -57,14 +57,16 @@ std::string file_of_part(const fs::path& folder, const std::string& part) {
        fmt::join(kEndings, fmt::format(", {}", part)));
 }
 
-/// Files of a config. Without `with_test` the test file may be missing.
+/// Files of a config, whose data.test replaces the test file of data.path. Without `with_test` the test file
+/// may be missing.
 CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
   if (!config.train.empty()) return {config.train, config.test};
   require(!config.path.empty(), ErrorKind::config,
           "data.path: expected a folder or file of series, got none");
   require(fs::exists(config.path), ErrorKind::no_input, "there is no file or folder {}", config.path);
   if (fs::is_directory(config.path))
-    return {file_of_part(config.path, "_TRAIN"), with_test ? file_of_part(config.path, "_TEST") : ""};
+    return {file_of_part(config.path, "_TRAIN"),
+            !with_test || !config.test.empty() ? config.test : file_of_part(config.path, "_TEST")};
   const fs::path path(config.path);
   const std::string ending = path.extension().string(), stem = path.stem().string();
   bool is_part = false;
@@ -74,30 +76,40 @@ CollectionFiles files_of(const CollectionConfig& config, bool with_test) {
     const std::string twin =
         path.parent_path() / (stem.substr(0, stem.size() - std::string(own).size()) + other + ending);
     if (!fs::exists(twin)) break;
-    return std::string(own) == "_TRAIN" ? CollectionFiles{config.path, twin}
-                                        : CollectionFiles{twin, config.path};
+    CollectionFiles files{config.path, twin};
+    if (std::string(own) == "_TEST") std::swap(files.train, files.test);
+    if (!config.test.empty()) files.test = config.test;
+    return files;
   }
   return {config.path, config.test, !is_part && config.test.empty()};
 }
 
-/// Appends the samples of a file, with classes matched by name.
-void append(SeriesCollection& set, RawSamples raw, const std::string& part) {
+/// Appends the samples of a file, with classes matched by name. Without `labelled` another class is none.
+void append(SeriesCollection& set, RawSamples raw, const std::string& part, bool labelled = true) {
   const NameIndex known(set.classes);
   std::vector<std::optional<size_t>> places;  // of the file's classes in the set's
   for (const std::string& name : raw.classes) places.push_back(known.find(name));
   const size_t count = raw.samples.size();
   set.labels.reserve(set.labels.size() + count);
   for (size_t i = 0; i < count; ++i) {
-    const int32_t label = raw.labels[i];
-    if (label >= 0 && !places[static_cast<size_t>(label)])
-      fail(ErrorKind::data, "{}: sample {} has class '{}', which no training sample has (there are {})",
-           raw.source, i + 1, raw.classes[static_cast<size_t>(label)], listed_names(set.classes));
+    int32_t label = raw.labels[i];
+    if (label >= 0 && !places[static_cast<size_t>(label)]) {
+      require(!labelled, ErrorKind::data,
+              "{}: sample {} has class '{}', which no training sample has (there are {})", raw.source, i + 1,
+              raw.classes[static_cast<size_t>(label)], listed_names(set.classes));
+      label = -1;
+    }
     set.labels.push_back(label < 0 ? -1 : static_cast<int64_t>(*places[static_cast<size_t>(label)]));
     if (raw.missing > 0) fill_gaps(raw.samples.values(i), set.variables);
   }
   raw.labels = {};
   set.samples.append(std::move(raw.samples));
+  const size_t before = set.labels.size() - count;
   set.numbered.add(part, count);
+  if (!raw.names.empty() || !set.names.empty())
+    for (size_t i = set.names.size(); i < before + count; ++i)
+      set.names.push_back(raw.names.empty() || i < before ? set.numbered[i]
+                                                          : std::move(raw.names[i - before]));
   if (set.unlabelled.empty()) set.unlabelled = raw.unlabelled;
   for (std::string& warning : raw.warnings) add_warning(set, std::move(warning));
   if (raw.missing > 0)
@@ -329,7 +341,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test,
                 fmt::format("{}: each of the {} samples has a class of its own ({}); is the class column an "
                             "index? data.label names the class column",
                             train.source, training_samples, listed_names(set.classes)));
-  append(set, std::move(train), "train");
+  append(set, std::move(train), files.all ? "sample" : "train");
   if (test) append(set, std::move(*test), "test");
   make_splits(set, config, training_samples, all);
   if (!with_test) set.samples.keep(leave_test_out(set));
@@ -346,7 +358,7 @@ SeriesCollection load_collection(const CollectionConfig& config, bool with_test,
 }
 
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,
-                              const TrainedSeries& trained, const SampleColumns& columns) {
+                              const TrainedSeries& trained, const SampleColumns& columns, bool labelled) {
   require(fs::exists(file), ErrorKind::no_input, "there is no file {}", file);
   TableForm form = trained.form;
   if (!trained.padded) form.steps = trained.length;
@@ -360,7 +372,7 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
   set.source = file;
   set.classes = trained.classes;
   set.scale = trained.scale;
-  append(set, std::move(raw), "sample");
+  append(set, std::move(raw), "sample", labelled);
   set.length = trained.length;
   require(set.samples.longest() <= set.length, ErrorKind::data,
           "{}: the longest sample has {}, but the model's maximum is {}; train with a larger data.length",
@@ -375,6 +387,23 @@ SeriesCollection load_samples(const std::string& file, const std::string& normal
   hash_values(set);
   scale_samples(set, normalize);
   return set;
+}
+
+void split_if_own(SeriesCollection& set, const CollectionConfig& config, const std::string& trained,
+                  bool with_test) {
+  if (std::ranges::count(set.labels, -1) > 0 || config.protocol == "tslib") return;
+  SeriesCollection own = set;
+  own.test.clear();
+  make_splits(own, config, own.count(), config.protocol == "official");
+  const bool same = hash_of(own) == trained;
+  if (!same || !with_test) {
+    SeriesCollection rest = own;
+    rest.samples = {};
+    for (const int64_t i : leave_test_out(rest)) rest.samples.push_back(own.samples[static_cast<size_t>(i)]);
+    if (!same && hash_of(rest) != trained) return;
+    if (!with_test) own = std::move(rest);
+  }
+  set = std::move(own);
 }
 
 LabelledBatch gather_samples(const SeriesCollection& set, std::span<const int64_t> samples, int64_t length,

@@ -56,9 +56,15 @@ struct TrainedSeries {
   VariableScale scale;
   TableForm form = {};
 };
-/// Loads a file for a trained model, all samples as test samples; data errors name what does not fit.
+/// Loads a file for a trained model, all samples as test samples; data errors name what does not fit. Without
+/// `labelled` a class that the model does not know is as none.
 SeriesCollection load_samples(const std::string& file, const std::string& normalize,
-                              const TrainedSeries& trained, const SampleColumns& columns = {});
+                              const TrainedSeries& trained, const SampleColumns& columns = {},
+                              bool labelled = true);
+/// Splits such samples as load_collection splits a file of all samples, if they then have the hash `trained`,
+/// with or without test samples.
+void split_if_own(SeriesCollection& set, const CollectionConfig& config, const std::string& trained,
+                  bool with_test);
 
 /// Batch of values [B, V, T], zero-padded, with padding masks [B, T].
 LabelledBatch gather_samples(const SeriesCollection& collection, std::span<const int64_t> samples,

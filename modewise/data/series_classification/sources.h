@@ -13,6 +13,7 @@ struct RawSamples {
   std::vector<std::string> classes;
   std::string unlabelled;          // place of the first sample without a class in a file that has classes
   std::vector<std::string> index;  // columns left out as the index of a table
+  std::vector<std::string> names;  // cells of the first of them that has a name; empty: none, or cells miss
   TableForm form;
   int64_t variables = 0, missing = 0;
   std::string name, source;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
@@ -102,8 +103,9 @@ std::vector<std::string> sorted_classes(const std::set<std::string>& names) {
 
 class TextSetBuilder {
  public:
-  TextSetBuilder(const TextDataConfig& config, bool numbers, const TextFiles& files)
-      : config_(config), numbers_(numbers), layout_(files.layout) {
+  /// `labelled`: other labels than classes or numbers are errors.
+  TextSetBuilder(const TextDataConfig& config, bool numbers, const TextFiles& files, bool labelled = true)
+      : config_(config), numbers_(numbers), labelled_(labelled), layout_(files.layout) {
     set_.classes = config.classes;
     if (layout_ != nullptr) {
       set_.layout = layout_->name;
@@ -225,22 +227,22 @@ class TextSetBuilder {
     if (!rows.labelled() || io::strip_spaces(rows.labels[i]).empty()) return -1;
     auto found = classes_.find(rows.labels[i]);
     if (!found) found = stripped_classes_.find(io::strip_spaces(rows.labels[i]));
-    if (!found)
+    if (!found && labelled_)
       fail(ErrorKind::data, "{}: the label {} is not one of {}", rows.place(i),
            io::quote_for_message(rows.labels[i]), listed_names(set_.classes));
-    return static_cast<int64_t>(*found);
+    return found ? static_cast<int64_t>(*found) : -1;
   }
 
   double target_of(const TextRows& rows, size_t i) const {
     if (!rows.labelled() || io::strip_spaces(rows.labels[i]).empty()) return std::nan("");
     const std::optional<double> value = number_in(rows.labels[i]);
-    require(value.has_value(), ErrorKind::data, "{}: the target {} is not a number", rows.place(i),
-            io::quote_for_message(rows.labels[i]));
-    return *value;
+    require(value.has_value() || !labelled_, ErrorKind::data, "{}: the target {} is not a number",
+            rows.place(i), io::quote_for_message(rows.labels[i]));
+    return value.value_or(std::nan(""));
   }
 
   const TextDataConfig& config_;
-  bool numbers_;
+  bool numbers_, labelled_;
   const GlueLayout* layout_;
   TextSet set_;
   NameIndex classes_, stripped_classes_;  // of set_.classes, as they are and without spaces around them
@@ -250,6 +252,35 @@ void hash_texts(TextSet& set) {
   const auto number = [](std::string_view text) { return content_number(as_bytes(io::strip_spaces(text))); };
   hash_contents(
       set, [&](size_t i) { return number(set.first[i]) + (set.pairs() ? 31 * number(set.second[i]) : 0); });
+}
+
+}  // namespace
+
+namespace {
+
+/// Splits the texts of one file, from which a validation file takes none.
+void split_file(TextSet& set, const TextDataConfig& config, bool with_test) {
+  std::vector<double> ratios = config.split_ratios;
+  if (!config.validation.empty()) {
+    ratios[0] += ratios[1];
+    ratios[1] = 0;
+  }
+  set.train.clear();
+  split_by_class(set, ratios, config.split_seed);
+  if (!with_test) set.test.clear();
+}
+
+/// Splits the texts of a file like those of the training, if they then have its hash.
+void split_if_own(TextSet& set, const TextDataConfig& config, const std::string& trained, bool with_test) {
+  if (!config.validation.empty() || !config.test.empty()) return;
+  TextSet own = set;
+  own.test.clear();
+  split_file(own, config, true);
+  bool same = hash_of(own) == trained;
+  const std::vector<int64_t> test = std::exchange(own.test, {});
+  same = same || hash_of(own) == trained;
+  if (with_test) own.test = test;
+  if (same) set = std::move(own);
 }
 
 }  // namespace
@@ -264,16 +295,7 @@ TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
   TextSet& set = builder.set();
   using Part = TextSetBuilder::Part;
   set.train = builder.add(files.train, Part::train);
-  if (files.single) {
-    std::vector<double> ratios = config.split_ratios;
-    if (!files.validation.empty()) {
-      ratios[0] += ratios[1];
-      ratios[1] = 0;
-    }
-    set.train.clear();
-    split_by_class(set, ratios, config.split_seed);
-    if (!with_test) set.test.clear();
-  }
+  if (files.single) split_file(set, config, with_test);
   if (!files.validation.empty())
     set.validation = builder.add(files.validation, Part::validation);
   else if (!files.single)
@@ -288,18 +310,20 @@ TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test) {
   return std::move(set);
 }
 
-TextSet load_texts_for(const std::string& file, const TextDataConfig& config, const TrainedTexts& trained) {
+TextSet load_texts_for(const std::string& file, const TextDataConfig& config, const TrainedTexts& trained,
+                       bool with_test, bool labelled) {
   TextDataConfig wanted = config;
   wanted.path = file;
   wanted.classes = trained.classes;
   const bool numbers = trained.classes.empty();
   TextFiles files;
   files.layout = layout_of(wanted);
-  TextSetBuilder builder(wanted, numbers, files);
+  TextSetBuilder builder(wanted, numbers, files, labelled);
   TextSet& set = builder.set();
   set.test = builder.add(file, TextSetBuilder::Part::test);
   require(set.pairs() == trained.pairs, ErrorKind::data, "{}: {}, but the run was trained on {}", file,
           set.pairs() ? "pairs of texts" : "single texts", trained.pairs ? "pairs" : "single texts");
+  if (files.layout == nullptr && set.unlabelled.empty()) split_if_own(set, config, trained.hash, with_test);
   hash_texts(set);
   return std::move(set);
 }

@@ -28,6 +28,7 @@ struct TextSet : LabelledSamples {
 struct TrainedTexts {
   std::vector<std::string> classes;  // empty: regression
   bool pairs = false;
+  std::string hash = {};  // of the texts of its training
 };
 
 /// Loads the texts of `config` with classes, or with `numbers` regression targets. Data errors name file,
@@ -35,8 +36,10 @@ struct TrainedTexts {
 /// pairs in another. Without `with_test` the test file is not read (it need not exist).
 TextSet load_texts(const TextDataConfig& config, bool numbers, bool with_test = true);
 
-/// Loads a GLUE file or your own for a trained model, all texts as test texts.
-TextSet load_texts_for(const std::string& file, const TextDataConfig& config, const TrainedTexts& trained);
+/// Loads a GLUE file or your own for a trained model, all texts as test texts; the file of the training, if
+/// it had no other, is split as then. Without `labelled` a label that the model does not know is as none.
+TextSet load_texts_for(const std::string& file, const TextDataConfig& config, const TrainedTexts& trained,
+                       bool with_test = true, bool labelled = true);
 
 /// Hash of texts, labels and splits.
 std::string hash_of(const TextSet& set);

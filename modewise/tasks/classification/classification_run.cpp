@@ -136,8 +136,9 @@ void ClassificationRun::load(const DataRequest& request) {
   else
     same = load_and_compare(*this, request.with_test, read);
   if (own_ && !same) refuse_changed(*this, set().source);
-  whole_ = !same && !set().drawn.empty();
-  if (!same) announce_split(whole_ ? "all" : request.split);
+  const bool all = !own_ && request.split == "all";
+  whole_ = (!same || all) && !set().drawn.empty();
+  if (!same || all) announce_split(whole_ ? "all" : request.split);
   log_notes(set(), whole_ ? set().drawn : "");
 }
 

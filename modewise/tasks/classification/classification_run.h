@@ -57,7 +57,7 @@ struct ClassDescription {
   std::string combine = {};             // combination of attention factors: product | sum | mean; "": none
   std::string view = {}, removal = {};  // descriptions of sample_view, and of an occlusion
   std::string protocol = {};            // name of the split protocol; "": default
-  std::string new_split = "all";        // split of other samples than the run's own, for predict
+  std::string new_split = "all";        // split of another folder than the run's own, for predict
   std::vector<std::string> shared_settings =
       {};  // settings besides data.* that are equal for members of an ensemble
 };
@@ -115,6 +115,8 @@ class ClassificationRun : public Run {
   virtual std::vector<Influence> influences(const models::ClassifierInput& input, const at::Tensor& whole,
                                             int64_t max_places) const = 0;
 
+  /// For predictions: in other samples than the run's own, labels that it does not know are as none.
+  void accept_unknown_labels() { labelled_ = false; }
   void load(const DataRequest& request) override;
   void announce() override;
   /// Writes the hashes of the training samples.
@@ -138,9 +140,10 @@ class ClassificationRun : public Run {
   /// For a model in training: joins the members of an ensemble (members.h), calling `each` for each of them.
   void join(const std::function<void(int64_t number, ClassificationRun& member)>& each = nullptr);
 
-  std::string source_;  // of an opened run: source of its training samples
-  bool own_ = true;     // whether the loaded samples are the run's own
-  bool whole_ = false;  // whether they are others, without a split of their own
+  std::string source_;    // of an opened run: source of its training samples
+  bool own_ = true;       // whether the loaded samples are the run's own
+  bool whole_ = false;    // whether they are others, without a split of their own
+  bool labelled_ = true;  // false: accept_unknown_labels()
 
  private:
   /// Logs that samples of other data are used, with the number of training samples among them.

@@ -1,5 +1,6 @@
 #include "modewise/tasks/classification/classification_spec.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -30,13 +31,21 @@ void draw_classifiers(report::HtmlPage& page, std::span<const RunGroup> groups) 
 
 Result predict_classification(Run& run, const PredictRequest& request) {
   auto& classifier = as<ClassificationRun>(run);
+  const std::string split = request.data.empty()                             ? "test"
+                            : std::filesystem::is_regular_file(request.data) ? "all"
+                                                                             : classifier.about().new_split;
   DataRequest samples;
   samples.path = request.data;
+  samples.split = split;
+  classifier.accept_unknown_labels();
   run.load(samples);
   const data::LabelledSamples& set = classifier.set();
-  const std::string split = request.data.empty() ? "test" : classifier.about().new_split;
-  ClassPredictions given = {
-      set.csv_column, set.json_key, set.source, {}, set.classes, score_split(classifier, split, false)};
+  ClassPredictions given = {set.csv_column,
+                            set.json_key,
+                            (request.data.empty() ? "the test split of " : "") + set.source,
+                            {},
+                            set.classes,
+                            score_split(classifier, split, false)};
   for (const int64_t i : set.split(split)) given.names.push_back(set.sample_name(i));
   return give_predictions(request, given);
 }

@@ -59,6 +59,7 @@ void ImageClassificationRun::load_samples_of(const std::string& path, bool with_
     wanted.channels = shape_.channels == 1 ? "grey" : "color";
   }
   wanted.trained = true;
+  wanted.labelled = labelled_;
   wanted.classes_are_labels = config.data.classes.empty();
   wanted.classes = trained_classes_;
   data::ImageSet set = data::load_images(wanted, with_test);

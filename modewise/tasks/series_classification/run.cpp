@@ -3,18 +3,29 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string_view>
 
 #include "modewise/core/aliases.h"
 #include "modewise/core/error.h"
 #include "modewise/models/series_classification/cost.h"
 #include "modewise/models/series_classification/series_ensemble.h"
 #include "modewise/tasks/classification/choose_epochs.h"
+#include "modewise/tasks/run/idle_settings.h"
 #include "modewise/tasks/series_classification/spec.h"
 
 namespace modewise::tasks {
 namespace {
 
 constexpr int64_t kUsualSeriesEpochs = 100;
+
+/// Warns of settings of gradient steps for a model without them.
+void warn_of_idle_settings(const SeriesClassificationConfig& config) {
+  static constexpr std::string_view kOfSamples[] = {"augment", "classify.mixup", "classify.class_weights",
+                                                    "classify.label_smoothing"};
+  SeriesClassificationConfig given = config, usual;
+  if (given.train.epochs == 0) usual.train.epochs = 0;
+  warn_of_idle_training(fields_of(given), fields_of(usual), config.model.name, kOfSamples);
+}
 
 }  // namespace
 
@@ -35,14 +46,20 @@ void SeriesClassificationRun::load_training_samples(bool with_test) {
   require_parts(set, with_test);
   if (!set.index.empty()) config.data.columns.index = set.index;
   take(std::move(set));
+  if (!models::learns_in_steps(config.model)) {
+    if (!has_folder()) warn_of_idle_settings(config);
+    if (config.train.epochs < 0) config.train.epochs = 0;
+  }
   choose_epochs(config.train, std::ssize(this->set().train), kUsualSeriesEpochs);
   models::validate(config.model, shape_);
 }
 
 void SeriesClassificationRun::load_samples_of(const std::string& path, bool with_test) {
   if (std::filesystem::is_regular_file(path)) {
-    show(data::load_samples(path, config.data.normalize, trained_, config.data.columns));
-    return;
+    data::SeriesCollection set =
+        data::load_samples(path, config.data.normalize, trained_, config.data.columns, labelled_);
+    data::split_if_own(set, config.data, trained_hash_, with_test);
+    return show(std::move(set));
   }
   data::CollectionConfig wanted = config.data;
   if (!path.empty()) {
@@ -84,6 +101,7 @@ nlohmann::ordered_json SeriesClassificationRun::describe() const {
 
 void SeriesClassificationRun::restore(const nlohmann::ordered_json& json, const std::string& file) {
   source_ = json.at("source").get<std::string>();
+  trained_hash_ = json.value("hash", "");
   trained_ = {
       json.at("classes").get<std::vector<std::string>>(),
       json.at("variables").get<int64_t>(),

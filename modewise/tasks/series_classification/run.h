@@ -24,7 +24,7 @@ class SeriesClassificationRun final
   const ClassOptions& options() const override { return config.series; }
 
   void load_training_samples(bool with_test) override;
-  /// All samples of one .ts file are test samples.
+  /// All samples of a file are test samples, but for the run's own file of all samples.
   void load_samples_of(const std::string& path, bool with_test) override;
   std::string samples_text() const override;
   nlohmann::ordered_json describe() const override;
@@ -47,6 +47,7 @@ class SeriesClassificationRun final
   void scale_for(int64_t member, const data::VariableScale& scale);
 
   data::TrainedSeries trained_;
+  std::string trained_hash_;
 };
 
 }  // namespace modewise::tasks

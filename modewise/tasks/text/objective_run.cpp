@@ -21,7 +21,7 @@ void ObjectiveRun::load(const DataRequest& request) {
     require(!config.data.path.empty(), ErrorKind::usage, "no texts: give --data {}", description.data);
     reading = training_reading(config, *this);
   }
-  other_texts = !request.path.empty();
+  other_texts = !request.path.empty();  // load_data() finds the run's own
   const auto read = [&](bool with_test) { load_data(request.path, with_test); };
   if (!request.unchanged)
     read(request.with_test);

@@ -175,8 +175,10 @@ void RegressionRun::load_data(const std::string& path, bool with_test) {
     wanted.validation = wanted.test = "";
   }
   const bool file = !path.empty() && !fs::is_directory(path);
-  set_ = file ? data::load_texts_for(path, config.data, {{}, trained_on_pairs_})
+  set_ = file ? data::load_texts_for(path, config.data, {{}, trained_on_pairs_, trained_hash_}, with_test,
+                                     labelled_)
               : data::load_texts(wanted, true, with_test);
+  other_texts = !path.empty() && set_.drawn.empty();
   if (reading.tokenizer) reading.warn_of_cuts(set_);  // `data show` reads no tokenizer
   if (file) return;
   samples_of(set_, "train", true);
@@ -200,6 +202,7 @@ Json RegressionRun::describe_data() const {
 void RegressionRun::restore(const Json& data, const std::string& file) {
   ObjectiveRun::restore(data, file);
   trained_on_pairs_ = data.at("pairs").get<bool>();
+  trained_hash_ = data.value("hash", "");
   scale_ = saved_scale(data, file);
 }
 
@@ -301,9 +304,11 @@ void RegressionRun::add_sections(report::HtmlPage& page, const std::string& spli
 Result RegressionRun::predict(const PredictRequest& request) {
   require(!wants_npz(request.out), ErrorKind::usage,
           "predictions of text regression are written as .csv, not {}", request.out);
+  labelled_ = false;
   load_data(request.data, true);
   log_data_notes();
-  const std::vector<int64_t> samples = samples_of(set_, "test", false);
+  const std::vector<int64_t> samples =
+      samples_of(set_, fs::is_regular_file(request.data) ? "all" : "test", false);
   const std::vector<double> numbers = predicted(samples);
   std::string csv = "text,number\n";
   Json json = {{"texts", Json::array()}};

@@ -58,7 +58,8 @@ class RegressionRun final : public ObjectiveRun {
  private:
   std::optional<TargetScale> scale_;  // from the training data, or from the run
   data::TextSet set_;
-  bool trained_on_pairs_ = false;
+  bool trained_on_pairs_ = false, labelled_ = true;
+  std::string trained_hash_;
   std::shared_ptr<models::TextClassifier> model_;
 };
 

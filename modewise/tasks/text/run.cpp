@@ -55,7 +55,6 @@ void TextRun::load_training_samples(bool with_test) {
 }
 
 void TextRun::load_samples_of(const std::string& path, bool with_test) {
-  other_texts = !path.empty();
   data::TextDataConfig wanted = config.data;
   if (!path.empty()) {
     wanted.path = path;
@@ -63,8 +62,9 @@ void TextRun::load_samples_of(const std::string& path, bool with_test) {
   }
   wanted.classes = trained_.classes;
   const bool file = !path.empty() && !fs::is_directory(path);
-  data::TextSet set =
-      file ? data::load_texts_for(path, config.data, trained_) : data::load_texts(wanted, false, with_test);
+  data::TextSet set = file ? data::load_texts_for(path, config.data, trained_, with_test, labelled_)
+                           : data::load_texts(wanted, false, with_test);
+  other_texts = !path.empty() && set.drawn.empty();
   reading.warn_of_cuts(set);
   show(std::move(set));
 }
@@ -81,7 +81,8 @@ Json TextRun::describe() const {
 void TextRun::restore(const Json& data, const std::string& file) {
   reading = run_reading(config, folder());
   source_ = data.at("source").get<std::string>();
-  trained_ = {data.at("classes").get<std::vector<std::string>>(), data.at("pairs").get<bool>()};
+  trained_ = {data.at("classes").get<std::vector<std::string>>(), data.at("pairs").get<bool>(),
+              data.value("hash", "")};
   require(trained_.classes.size() >= 2, ErrorKind::data, "{}: classes: expected two or more, got {}", file,
           trained_.classes.size());
   shape_ = {std::ssize(trained_.classes)};
