@@ -395,3 +395,43 @@ def test_voxels_of_different_sizes_are_named(tmp_path):
     (tmp_path / "thick.nii").write_bytes(bytes(header))
     assert "voxels of 1 × 1 × 5 mm, but the run was trained on 1 × 1 × 1 to 1 × 1 × 2 mm" in ok("predict", tmp_path / "out", "--data", tmp_path / "thick.nii").stderr
     assert " mm" not in ok("predict", tmp_path / "out", "--data", scan).stderr
+
+
+def test_settings_without_effect_on_arrays_with_splits_are_refused(tmp_path):
+    data = write_npz(tmp_path / "boxes.npz", (12, 6, 6))
+    fails(78, "boxes.npz: data.labels = ", "l.csv has no effect, as the file has MedMNIST's arrays", arguments=train(data, "--labels", tmp_path / "l.csv"))
+    fails(78, "data.images = x has no effect", arguments=train(data, "--set", "data.images=x"))
+    images, labels = volumes(8, 1)
+    np.savez(tmp_path / "xy.npz", X=images, y=labels)
+    fails(65, "train_images is missing (there are: X, y); data.images and data.labels name arrays without splits",
+          arguments=train(tmp_path / "xy.npz"))
+    np.savez(tmp_path / "named.npz", images=images, labels=np.array(["ill", "well"])[labels[:, 0]])
+    fails(65, "texts of type '<U4' are not read", "numpy.unique(labels, return_inverse=True)[1]", arguments=train(tmp_path / "named.npz"))
+
+
+def test_only_axes_of_the_volumes_are_flipped(tmp_path):
+    data = write_npz(tmp_path / "boxes.npz", (12, 6, 6))
+    for key in ("classify", "augment"):
+        fails(78, f"{key}.flip_axes contains 3, but the volumes have axes 0 to 2", arguments=train(data, "--set", f"{key}.flip_axes=3"))
+
+
+def test_score_files_are_read_as_medmnist_does(run, tmp_path):
+    kept = np.load(run / "predictions.npz")
+    data = run.parent / "boxes.npz"
+
+    def write(name, rows):
+        (tmp_path / name).write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+        return tmp_path / name
+
+    rows = [[i, *scores] for i, scores in enumerate(kept["test_scores"])]
+    file = write("scores.csv", rows[::-1])
+    said = json.loads(ok("evaluate", file, "--data", data, "--json").stdout)
+    test = json.loads((run / "metrics.json").read_text())["test"]
+    assert said["auc"] == test["auc"] and said["accuracy"] == test["accuracy"]
+    fails(65, "scores.csv:3: the first column must have the indices of the samples, 0 to 23, each once, got 1",
+          arguments=["evaluate", write("scores.csv", [rows[0], rows[1], rows[1], *rows[3:]]), "--data", data])
+    fails(65, "scores.csv:1: the first column", arguments=["evaluate", write("scores.csv", [[i + 1, *r[1:]] for i, r in enumerate(rows)][::-1]), "--data", data])
+    validation = write("boxmnist_val_mine.csv", [[i, *scores] for i, scores in enumerate(kept["validation_scores"])])
+    assert json.loads(ok("evaluate", validation, "--data", data, "--json").stdout)["split"] == "validation"
+    logits = write("logits.csv", [[i, -1.5, 1.5] for i in range(24)])
+    assert "the scores of 24 samples, the first of index 0, are not probabilities" in ok("evaluate", logits, "--data", data).stderr

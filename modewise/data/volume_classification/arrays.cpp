@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <span>
+#include <tuple>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
@@ -61,8 +62,11 @@ int64_t append_samples(VolumeSet& set, std::map<std::string, io::Array>& arrays,
   for (const std::string& name : {images, labels})
     require(arrays.contains(name) || (name == labels && !labelled), ErrorKind::data,
             "{}: expected the arrays train_images, train_labels, val_images, val_labels, test_images and "
-            "test_labels, {} is missing (there are: {})",
-            config.path, name, array_names(arrays));
+            "test_labels, {} is missing (there are: {}){}",
+            config.path, name, array_names(arrays),
+            arrays.empty() || arrays.contains("train_images")
+                ? ""
+                : "; data.images and data.labels name arrays without splits");
   const int64_t samples =
       append_volumes(set, std::move(arrays.at(images)), config.channels, config.path + ": " + images);
   if (labelled)
@@ -89,6 +93,17 @@ VolumeSet read_six_arrays(std::map<std::string, io::Array> arrays, const VolumeC
   }
   if (const MedMnistSet* known = find_medmnist(config.path)) check_medmnist(set, config, *known, with_test);
   return set;
+}
+
+/// Names of arrays have no effect on MedMNIST's. Runs of earlier versions may have them.
+void refuse_array_names(const VolumeConfig& config) {
+  const VolumeConfig usual;
+  for (const auto& [key, given, left] : {std::tuple("images", &config.images, &usual.images),
+                                         std::tuple("labels", &config.labels, &usual.labels)})
+    require(config.trained || *given == *left, ErrorKind::config,
+            "{}: data.{} = {} has no effect, as the file has MedMNIST's arrays, train_images, train_labels "
+            "and so on: leave it out",
+            config.path, key, *given);
 }
 
 /// Takes labels, splits and groups from a table with one row per sample, in order.
@@ -164,8 +179,10 @@ VolumeSet read_npz_volumes(const VolumeConfig& config, bool with_test) {
       with_test ? io::read_npz(config.path) : io::read_npz_without(config.path, of_test);
   const std::string labels = config.labels.empty() ? "labels" : config.labels;
   const bool plain = arrays.contains(config.images) && (config.trained || arrays.contains(labels));
-  if (config.format == "medmnist" || !plain || arrays.contains("train_images"))
+  if (config.format == "medmnist" || !plain || arrays.contains("train_images")) {
+    if (arrays.contains("train_images")) refuse_array_names(config);
     return read_six_arrays(std::move(arrays), config, with_test);
+  }
   VolumeSet set;
   append_samples(set, arrays, config.images, labels, config);
   number_samples(set);

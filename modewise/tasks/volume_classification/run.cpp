@@ -46,6 +46,12 @@ void VolumeClassificationRun::load_training_samples(bool with_test) {
           "{}: the validation volumes are all of one class, so AUC cannot select the best weights",
           set.source);
   take(std::move(set));
+  for (const auto& [key, axes] :
+       {std::pair("classify", &config.classify.flips), std::pair("augment", &config.augment.flips)})
+    for (const int64_t axis : *axes)
+      require(axis < this->set().modes(), ErrorKind::config,
+              "{}.flip_axes contains {}, but the volumes have axes 0 to {}", key, axis,
+              this->set().modes() - 1);
   if (config.augment.interpolation == "auto")
     config.augment.interpolation = data::two_valued(this->set()) ? "nearest" : "linear";
   config.augment.choose_rotation(this->set().modes());
