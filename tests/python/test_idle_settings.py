@@ -24,6 +24,9 @@ def table(tmp_path_factory):
     ("data.array=x", "is for NPZ files, and the data are read as a table"),
     ("data.time_axis=1", "is for arrays (NPY, NPZ), and the data are read as a table"),
     ("forecast.test_drop_last=100", "= 100 needs as many test windows"),
+    ("data.calendar_encoding=scaled", "no effect without data.calendar: set data.calendar"),
+    ("model.window.cycle_gain=2", "no effect without model.window.cycle: set model.window.cycle"),
+    ("model.window.cycle_start=zero", "no effect without model.window.cycle: set model.window.cycle"),
 ])  # fmt: skip
 def test_a_setting_without_effect_is_refused(table, tmp_path, setting, advice):
     fails(78, setting.partition("=")[0], advice, arguments=["train", "forecast", table, "--out", tmp_path / "run", *QUICK, "--set", setting])
@@ -35,6 +38,48 @@ def test_with_what_they_need_they_are_taken(table, tmp_path):
                 "train.schedule.name=step", "train.schedule.step_at=[1]"]  # fmt: skip
     ok("train", "forecast", table, "--out", tmp_path / "run", *QUICK, *sum((["--set", one] for one in settings), []))
     ok("predict", tmp_path / "run")
+
+
+def shown(*settings, code=0, task="forecast", words=()):
+    arguments = ["config", "show", task, *sum((["--set", one] for one in settings), [])]
+    return fails(code, *words, arguments=arguments) if code else ok(*arguments)
+
+
+@pytest.mark.parametrize("setting,needed,advice", [
+    ("model.attention.normalize_sum=true", "model.attention.combine=sum", "with model.attention.combine = product: set model.attention.combine = sum"),
+    ("model.future_covariates.width=9", "data.calendar=hour", "without data.future_covariates or data.calendar: set data.future_covariates or data.calendar"),
+    ("model.future_covariates.width=9", "data.future_covariates=c", "without data.future_covariates or data.calendar"),
+])  # fmt: skip
+def test_settings_of_models_that_need_others(setting, needed, advice):
+    shown(setting, code=78, words=[setting.partition("=")[0], f"has no effect {advice}"])
+    shown(setting, needed)
+
+
+@pytest.mark.parametrize("task", ["forecast", "classify-volumes", "segment"])
+def test_settings_of_models_with_parts_that_are_off(task):
+    for setting, off, advice in (("model.hidden=80", "model.feed_forward=none", "model.feed_forward = swiglu or gelu"),
+                                 ("model.position.rotary_base=100", "model.position.rotary=none", "model.position.rotary = ordered or time or model.position.rotary_modes")):
+        shown(setting, off, code=78, task=task, words=[f"{setting.partition('=')[0]} has no effect with {off.replace('=', ' = ')}: set {advice}, or leave"])
+        shown(setting, task=task)
+        shown(off, task=task)
+    shown("model.position.rotary_base=100", "model.position.rotary=none", "model.position.rotary_modes=0", task=task)
+
+
+def test_values_of_a_preset_are_not_refused():
+    for preset in ("release", "paper"):
+        shown(f"model.preset={preset}", "model.feed_forward=none", "model.attention.combine=product")
+        shown(f"model.preset={preset}", "model.feed_forward=none", "model.hidden=64", code=78, words=["model.hidden"])
+
+
+def test_settings_of_a_file_may_lose_their_effect_by_an_assignment(tmp_path):
+    """A sweep over the setting that they need has one file."""
+    (tmp_path / "c.toml").write_text("[model]\nhidden = 96\n[model.window]\ncycle = 24\ncycle_gain = 1.0\n")
+    file = ["config", "show", "forecast", "--config", tmp_path / "c.toml", "--set"]
+    ok(*file, "model.feed_forward=none", "--set", "model.window.cycle=0")
+    fails(78, "model.hidden has no effect", arguments=[*file, "model.feed_forward=none", "--set", "model.hidden=48"])
+    (tmp_path / "c.toml").write_text("[model.window]\ncycle_gain = 1.0\n")
+    fails(78, "c.toml", "model.window.cycle_gain has no effect", arguments=[*file, "train.epochs=1"])
+    ok(*file, "model.window.cycle=24")
 
 
 def test_in_a_file_and_for_other_tasks(tmp_path):

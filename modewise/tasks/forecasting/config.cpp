@@ -74,6 +74,10 @@ std::span<const DependentSetting> ForecastConfig::dependents() {
       {"data.seasonal", "data.simulate", {"seasonal"}},
       {"data.split_dates", "data.split", {"dates"}},
       {"data.split_ratios", "data.split", {"auto", "ratio"}},
+      {"data.calendar_encoding", "data.calendar"},
+      {"model.future_covariates.width", "data.future_covariates", {}, "data.calendar"},
+      {"model.window.cycle_gain", "model.window.cycle"},
+      {"model.window.cycle_start", "model.window.cycle"},
       {"forecast.huber_delta", "forecast.loss", {"huber"}},
       {"forecast.quantiles", "forecast.loss", {"quantile"}},
   };

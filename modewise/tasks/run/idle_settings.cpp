@@ -22,15 +22,18 @@ bool lies_in(std::string_view path, std::string_view key) {
 }
 
 /// Whether `needed` has a value with which the setting of the row has an effect.
-bool has_effect(const DependentSetting& row, const Field& needed, const Fields& usual) {
+bool has_effect(const DependentSetting& row, const Fields& fields, const Field& needed, const Fields& usual) {
+  const Field* const other = find_field(fields, row.or_needs);
+  if (other != nullptr && differs(*other, usual)) return true;
   if (row.values.empty()) return differs(needed, usual);
   return std::ranges::find(row.values, *std::get<std::string*>(needed.value)) != row.values.end();
 }
 
 std::string advice(const DependentSetting& row, const Field& needed) {
-  if (row.values.empty()) return fmt::format("without {0}: set {0}", row.needs);
-  return fmt::format("with {0} = {1}: set {0} = {2}", row.needs, *std::get<std::string*>(needed.value),
-                     fmt::join(row.values, " or "));
+  const std::string other = row.or_needs.empty() ? "" : fmt::format(" or {}", row.or_needs);
+  if (row.values.empty()) return fmt::format("without {0}{1}: set {0}{1}", row.needs, other);
+  return fmt::format("with {0} = {1}: set {0} = {2}{3}", row.needs, *std::get<std::string*>(needed.value),
+                     fmt::join(row.values, " or "), other);
 }
 
 /// Paths of changed settings of gradient steps, and of those in the groups `further`.
@@ -73,16 +76,38 @@ std::span<const DependentSetting> training_dependents() {
   return rows;
 }
 
-void refuse_idle(const Fields& fields, const Fields& usual, std::span<const DependentSetting> rows,
-                 const std::string& source) {
+std::span<const DependentSetting> model_dependents() {
+  static const DependentSetting rows[] = {
+      {"model.hidden", "model.feed_forward", {"swiglu", "gelu"}},
+      {"model.attention.normalize_sum", "model.attention.combine", {"sum"}},
+      {"model.position.rotary_base",
+       "model.position.rotary",
+       {"ordered", "time"},
+       "model.position.rotary_modes"},
+  };
+  return rows;
+}
+
+std::vector<IdleSetting> idle_settings(const Fields& fields, const Fields& usual,
+                                       std::span<const DependentSetting> rows) {
+  std::vector<IdleSetting> result;
   for (const DependentSetting& row : rows) {
     const Field* const needed = find_field(fields, row.needs);
-    if (needed == nullptr || has_effect(row, *needed, usual)) continue;
+    if (needed == nullptr || has_effect(row, fields, *needed, usual)) continue;
     for (const Field& field : fields.list())
-      require(!lies_in(field.path, row.key) || !differs(field, usual), ErrorKind::config,
-              "{}: {} has no effect {}, or leave {} out", source, field.path, advice(row, *needed),
-              field.path);
+      if (lies_in(field.path, row.key) && differs(field, usual))
+        result.push_back({field.path, "has no effect " + advice(row, *needed)});
   }
+  return result;
+}
+
+void refuse(const IdleSetting& setting, const std::string& source) {
+  fail(ErrorKind::config, "{0}: {1} {2}, or leave {1} out", source, setting.path, setting.reason);
+}
+
+void refuse_idle(const Fields& fields, const Fields& usual, std::span<const DependentSetting> rows,
+                 const std::string& source) {
+  for (const IdleSetting& setting : idle_settings(fields, usual, rows)) refuse(setting, source);
 }
 
 void refuse_idle_training(const Fields& fields, const Fields& usual, const std::string& model) {

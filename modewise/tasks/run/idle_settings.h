@@ -15,6 +15,12 @@ struct DependentSetting {
   std::string_view key;                  // a setting, or a group of them
   std::string_view needs;                // the other setting
   std::vector<std::string> values = {};  // those with which it has an effect; empty: all but the default
+  std::string_view or_needs = {};        // it has an effect if this one is changed, too
+};
+
+/// A changed setting without effect: "has no effect without data.resample: set data.resample".
+struct IdleSetting {
+  std::string path, reason;
 };
 
 /// The field of a path; nullptr if there is none.
@@ -23,8 +29,15 @@ const Field* find_field(const Fields& fields, std::string_view path);
 /// Those of every training.
 std::span<const DependentSetting> training_dependents();
 
-/// Config error, starting with `source`, for a changed setting without effect. `usual`: the unchanged config.
-/// Rows with settings that the config does not have are skipped.
+/// Those of the models.
+std::span<const DependentSetting> model_dependents();
+
+/// Changed settings without effect. `usual`: the unchanged config. Rows with settings that the config does
+/// not have are skipped.
+std::vector<IdleSetting> idle_settings(const Fields& fields, const Fields& usual,
+                                       std::span<const DependentSetting> rows);
+/// Config error, starting with `source`, for one.
+[[noreturn]] void refuse(const IdleSetting& setting, const std::string& source);
 void refuse_idle(const Fields& fields, const Fields& usual, std::span<const DependentSetting> rows,
                  const std::string& source);
 

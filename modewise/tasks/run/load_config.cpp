@@ -29,7 +29,7 @@ bool is_preset(const Field& field) {
 
 /// The values of `saved` that its presets do not imply.
 std::string chosen_values(const Fields& saved, Fields& defaults, const std::string& source) {
-  defaults.load_toml(saved.only(is_preset).to_toml(), source);
+  load_presets(defaults, saved, source);
   return saved
       .only([&](const Field& field) {
         return is_preset(field) ||
@@ -39,6 +39,10 @@ std::string chosen_values(const Fields& saved, Fields& defaults, const std::stri
 }
 
 }  // namespace
+
+void load_presets(Fields& to, const Fields& from, const std::string& source) {
+  to.load_toml(from.only(is_preset).to_toml(), source);
+}
 
 bool is_run_config(const std::string& file) {
   const std::filesystem::path path(file);

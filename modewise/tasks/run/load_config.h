@@ -1,7 +1,9 @@
 #pragma once
 // Loading of a task's config.
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "modewise/core/fields.h"
 #include "modewise/tasks/run/idle_settings.h"
@@ -25,6 +27,45 @@ void load_settings(Config& config, const Settings& settings) {
   load_settings(fields, probe_fields, default_fields, settings);
 }
 
+/// Gives `to` the presets of `from`, and the values that they imply.
+void load_presets(Fields& to, const Fields& from, const std::string& source);
+
+/// Settings of `config` without effect, other than its presets imply.
+template <class Config>
+std::vector<IdleSetting> idle_settings_of(Config& config, const std::string& source) {
+  Config plain;
+  const Fields fields = fields_of(config);
+  Fields usual = fields_of(plain);
+  load_presets(usual, fields, source);
+  std::vector<IdleSetting> all;
+  const auto add = [&](std::span<const DependentSetting> rows) {
+    for (IdleSetting& setting : idle_settings(fields, usual, rows)) all.push_back(std::move(setting));
+  };
+  add(training_dependents());
+  add(model_dependents());
+  if constexpr (requires { Config::dependents(); }) add(Config::dependents());
+  return all;
+}
+
+/// Config error for a setting of `config` without effect. One of the file may lose its effect by the
+/// assignments, as in a sweep over the setting that it needs.
+template <class Config>
+void refuse_idle(Config& config, const Settings& settings, const std::string& source) {
+  const std::vector<IdleSetting> idle = idle_settings_of(config, source);
+  if (idle.empty()) return;
+  Settings of_file;
+  of_file.file = settings.file;
+  Config alone;
+  load_settings(alone, of_file);
+  const std::vector<IdleSetting> idle_alone = idle_settings_of(alone, source);
+  const Fields fields = fields_of(config), alone_fields = fields_of(alone);
+  for (const IdleSetting& setting : idle)
+    if (std::ranges::find(idle_alone, setting.path, &IdleSetting::path) != idle_alone.end() ||
+        Fields::value_text(*find_field(fields, setting.path)) !=
+            Fields::value_text(*find_field(alone_fields, setting.path)))
+      refuse(setting, source);
+}
+
 /// The config of `settings`. Without `saved`, its assignments are applied, and paths become absolute. Config
 /// has fields() and validate(source), and may have dependents(): settings that need others. Those without
 /// effect are refused, except in the config of a run.
@@ -40,10 +81,7 @@ Config load_config(const Settings& settings) {
   }
   config.validate(source);
   if (settings.saved || is_run_config(settings.file)) return config;
-  Config plain;
-  const Fields usual = fields_of(plain);
-  refuse_idle(fields, usual, training_dependents(), source);
-  if constexpr (requires { Config::dependents(); }) refuse_idle(fields, usual, Config::dependents(), source);
+  refuse_idle(config, settings, source);
   return config;
 }
 
