@@ -14,14 +14,14 @@ TEST(EvaluationText, HasAllClassesTogetherThenEachAndTheConfusionForDetail) {
   const metrics::ScoreTable table = {2, {0.75, 0.25, 0.5, 0.5, 0.875, 0.125}, {0, 0, 1}};
   const nlohmann::ordered_json evaluation = to_json(metrics::class_metrics(table), "test", {"a", "b"});
   const std::string all =
-      "split  cases  AUC %  accuracy %  balanced %  log loss\n"
-      "─────  ─────  ─────  ──────────  ──────────  ────────\n"
-      "test       3    0.0        66.7        50.0     1.020\n";
+      "split  cases  AUC %  accuracy %  balanced %  log loss  macro F1 %  majority %\n"
+      "─────  ─────  ─────  ──────────  ──────────  ────────  ──────────  ──────────\n"
+      "test       3    0.0        66.7        50.0     1.020        40.0        66.7\n";
   const std::string classes =
-      "\nclass  cases  AUC %  recall %  precision %\n"
-      "─────  ─────  ─────  ────────  ───────────\n"
-      "a          2    0.0     100.0         66.7\n"
-      "b          1    0.0       0.0            –\n";
+      "\nclass  cases  AUC %  recall %  precision %  F1 %\n"
+      "─────  ─────  ─────  ────────  ───────────  ────\n"
+      "a          2    0.0     100.0         66.7  80.0\n"
+      "b          1    0.0       0.0            –   0.0\n";
   const std::string confusion =
       "\ntrue \\ predicted  a  b\n"
       "────────────────  ─  ─\n"
