@@ -162,7 +162,9 @@ KEYS = {
 
 
 def shown_with(task, key, value):
-    needed = ["--set", "text.objective=masked_lm"] if key.startswith("masking.") else []
+    needs = {"masking.": "text.objective=masked_lm", "model.known.": "data.calendar=hour", "model.future_covariates.": "data.calendar=hour",
+             "data.calendar_": "data.calendar=hour"}  # fmt: skip
+    needed = [part for start, setting in needs.items() if key.startswith(start) for part in ("--set", setting)]
     return ["config", "show", task, "--json", *needed, "--set", f"{key}={value}"]
 
 
