@@ -21,7 +21,8 @@ void check_settings(const sweep::SweepPlan& plan, const sweep::SweepRun& run) {
   if (!plan.reads_test) assignments.emplace_back("train.test=false");
   assignments.insert(assignments.end(), run.settings.begin(), run.settings.end());
   try {
-    tasks::task_named(plan.command).create({plan.config, assignments});
+    tasks::task_named(plan.command)
+        .create({.file = plan.config, .assignments = assignments, .of_sweep = true});
   } catch (const Error& error) {
     fail(error.kind(), "{}: {}", run.name, error.what());
   }

@@ -69,6 +69,19 @@ def test_a_dry_run_checks_the_settings_of_each_run(tmp_path):
     fails(2, "1_0_s1: ", "train.batch_size", arguments=command)
 
 
+def test_settings_in_common_may_have_no_effect_in_some_runs(tmp_path):
+    """model.hidden has none without feed-forward network: refused alone, not for the rows of a sweep."""
+    write_csv(tmp_path / "a.csv")
+    grid = tmp_path / "a.toml"
+    grid.write_text('[settings]\nforecast.lookback = 24\nforecast.horizon = 8\nmodel.name = "hot"\nmodel.width = 8\nmodel.heads = 2\nmodel.layers = 1\n'
+                    'model.hidden = 8\ntrain.max_steps = 1\noutput.report = false\n[[axis]]\nkey = "model.feed_forward"\nvalues = ["gelu", "none"]\n')  # fmt: skip
+    command = ["sweep", grid, "--data", tmp_path / "a.csv", "--out", tmp_path / "out"]
+    assert len(json.loads(ok(*command, "--dry-run", "--json").stdout)) == 2
+    assert [run["state"] for run in json.loads(ok(*command, "--json").stdout)["runs"]] == ["finished"] * 2
+    fails(78, "model.hidden has no effect with model.feed_forward = none",
+          arguments=["train", "forecast", tmp_path / "a.csv", "--out", tmp_path / "run", "--set", "model.feed_forward=none", "--set", "model.hidden=8"])
+
+
 def test_a_sweep_over_horizons_marks_the_best_of_each(tmp_path):
     write_csv(tmp_path / "small.csv")
     (tmp_path / "grid.toml").write_text(

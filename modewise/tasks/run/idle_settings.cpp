@@ -45,7 +45,7 @@ std::vector<std::string> changed_of_steps(const Fields& fields, const Fields& us
       "train.accumulate",      "train.clip_norm",  "train.ema_decay",
       "train.patience",        "train.min_delta",  "train.evaluations_per_epoch",
       "train.log_every_steps", "train.optimizer",  "train.schedule"};
-  if (std::getenv(kClaimVariable) != nullptr) return {};
+  if (is_run_of_sweep()) return {};
   std::vector<std::string> changed;
   for (const Field& field : fields.list()) {
     const auto has = [&](std::string_view key) { return lies_in(field.path, key); };
@@ -56,6 +56,10 @@ std::vector<std::string> changed_of_steps(const Fields& fields, const Fields& us
 }
 
 }  // namespace
+
+bool is_run_of_sweep() {
+  return std::getenv(kClaimVariable) != nullptr;
+}
 
 const Field* find_field(const Fields& fields, std::string_view path) {
   const auto found = std::ranges::find(fields.list(), path, &Field::path);

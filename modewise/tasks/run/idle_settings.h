@@ -23,6 +23,9 @@ struct IdleSetting {
   std::string path, reason;
 };
 
+/// Whether this process trains a run of a sweep or search.
+bool is_run_of_sweep();
+
 /// The field of a path; nullptr if there is none.
 const Field* find_field(const Fields& fields, std::string_view path);
 

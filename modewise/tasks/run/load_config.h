@@ -30,9 +30,10 @@ void load_settings(Config& config, const Settings& settings) {
 /// Gives `to` the presets of `from`, and the values that they imply.
 void load_presets(Fields& to, const Fields& from, const std::string& source);
 
-/// Settings of `config` without effect, other than its presets imply.
+/// Settings of `config` without effect, other than its presets imply. Those of models may be common to the
+/// runs of a sweep, of which some have no use for them.
 template <class Config>
-std::vector<IdleSetting> idle_settings_of(Config& config, const std::string& source) {
+std::vector<IdleSetting> idle_settings_of(Config& config, const std::string& source, bool of_sweep) {
   Config plain;
   const Fields fields = fields_of(config);
   Fields usual = fields_of(plain);
@@ -42,7 +43,7 @@ std::vector<IdleSetting> idle_settings_of(Config& config, const std::string& sou
     for (IdleSetting& setting : idle_settings(fields, usual, rows)) all.push_back(std::move(setting));
   };
   add(training_dependents());
-  add(model_dependents());
+  if (!of_sweep) add(model_dependents());
   if constexpr (requires { Config::dependents(); }) add(Config::dependents());
   return all;
 }
@@ -51,13 +52,14 @@ std::vector<IdleSetting> idle_settings_of(Config& config, const std::string& sou
 /// assignments, as in a sweep over the setting that it needs.
 template <class Config>
 void refuse_idle(Config& config, const Settings& settings, const std::string& source) {
-  const std::vector<IdleSetting> idle = idle_settings_of(config, source);
+  const bool of_sweep = settings.of_sweep || is_run_of_sweep();
+  const std::vector<IdleSetting> idle = idle_settings_of(config, source, of_sweep);
   if (idle.empty()) return;
   Settings of_file;
   of_file.file = settings.file;
   Config alone;
   load_settings(alone, of_file);
-  const std::vector<IdleSetting> idle_alone = idle_settings_of(alone, source);
+  const std::vector<IdleSetting> idle_alone = idle_settings_of(alone, source, of_sweep);
   const Fields fields = fields_of(config), alone_fields = fields_of(alone);
   for (const IdleSetting& setting : idle)
     if (std::ranges::find(idle_alone, setting.path, &IdleSetting::path) != idle_alone.end() ||

@@ -12,6 +12,7 @@ struct Settings {
   std::vector<std::string> assignments = {};  // "key=value"
   bool saved = false;                         // `file` is the config.toml of a run folder that is opened
   bool training = false;                      // of a new training: open choices may read the data
+  bool of_sweep = false;                      // checked for a sweep, whose runs have settings in common
 };
 
 }  // namespace modewise::tasks
