@@ -201,7 +201,7 @@ std::set<int64_t> seeds_of(const PaperResults& results) {
   return seeds;
 }
 
-/// What the cells of the runs show.
+/// The sentence that names the statistic of the cells "here".
 std::string here_note(const PaperTable& table, const PaperResults& results) {
   const auto median = std::count_if(table.metrics.begin(), table.metrics.end(),
                                     [](const TableMetric& metric) { return metric.median; });

@@ -80,9 +80,8 @@ void warn_of_majority(const ClassificationRun& run, const Json& evaluation) {
     if (evaluation.at("classes").at(k).at("samples") > evaluation.at("classes").at(largest).at("samples"))
       largest = k;
   spdlog::warn(
-      "always predicting the most frequent class, '{}', has a {} accuracy of {:.1f} %; the model has {:.1f} "
-      "%. "
-      "More epochs, another learning rate or --model auto may help",
+      "always predicting the most frequent class, '{}', has a {} accuracy of {:.1f} %; the model has "
+      "{:.1f} %. More epochs or another learning rate may help",
       run.set().classes[largest], evaluation.at("split").get<std::string>(), 100 * majority, 100 * accuracy);
 }
 
