@@ -106,6 +106,99 @@ def test_masked_product_is_the_renormalised_kronecker_matrix():
             numpy.testing.assert_allclose(flat_heads(out, heads)[b, h].numpy(), expected, rtol=1e-10, atol=1e-12)
 
 
+def masked_attention(x, value, *weights, heads, combine, token_mask, mode_masks=None, dropout=0.0, **options):
+    """Softmax over the valid cells of the whole logits: their sum over the modes, or those of one mode in its line."""
+    sizes, modes = x.shape[1:-1], x.dim() - 2
+    cell = torch.cartesian_prod(*[torch.arange(n) for n in sizes]).view(-1, modes)
+    same = cell[:, None] == cell[None]  # coordinates of queries and keys
+    valid = token_mask.flatten(1)[:, None, None, :]
+    logits, allowed, kept = [], [], []
+    sides = formulas.pooled_queries_keys(x, *weights, heads=heads, token_mask=token_mask, **options)
+    for i, (q, k, _) in sides.items():
+        q, k = (t.unflatten(-1, (heads, -1)).transpose(1, 2) for t in (q, k))
+        rows, columns = cell[:, None, i], cell[None, :, i]
+        logits.append((q @ k.transpose(-1, -2) / math.sqrt(q.size(-1)))[:, :, rows, columns])
+        moved = list(sides) if combine == "product" else [i]
+        reached = same.index_fill(-1, torch.tensor(moved), True).all(-1)
+        allowed.append(reached if mode_masks is None else reached & mode_masks[i][rows, columns])
+        ones = torch.ones(x.size(0), heads, sizes[i], sizes[i], dtype=x.dtype)
+        if dropout:
+            ones = formulas.dropout_add(None, ones, dropout, i * 0x9E3779B97F4A7C15 % 2**64, 0, 0)
+        kept.append(ones[:, :, rows, columns])
+    if combine == "product":
+        logits, kept = [sum(logits)], [math.prod(kept)]
+        allowed = [torch.stack(allowed).all(0)]
+    terms, present = [], []
+    for z, allow, keep in zip(logits, allowed, kept):
+        allow = allow & valid
+        present.append(allow.any(-1, keepdim=True))
+        shares = torch.softmax(z.masked_fill(~allow, -1e300), -1).masked_fill(~allow, 0) * keep
+        terms.append(shares @ flat_heads(value.masked_fill(~token_mask.unsqueeze(-1), 0), heads))
+    if combine != "product":
+        live = sum(p.to(x.dtype) for p in present).clamp_min(1) / (len(terms) if combine == "sum" else 1)
+        terms = [sum(terms) / live]
+    return terms[0].transpose(1, 2).unflatten(1, sizes).flatten(-2)
+
+
+def far_apart_arguments(dtype, shape, heads):
+    """Samples 0 and 2 have logits of some hundred, so that their valid cells have nearly no weight in the S_i."""
+    args = list(attention_arguments(drawer(dtype), shape, heads, bias=False, norm=False))
+    args[0] = args[0].detach() * torch.tensor([12.0, 0.2, 25.0], dtype=dtype).view(3, *[1] * (len(shape) - 1))
+    return [a if a is None else a.detach().requires_grad_() for a in args]
+
+
+@pytest.mark.parametrize("shape", [(3, 9, 4), (3, 4, 5, 6), (3, 3, 4, 2, 4)], ids=str)
+@pytest.mark.parametrize("options", [dict(), dict(mode_masks=True), dict(dropout=0.3), dict(attend_modes=[0])], ids=str)
+@pytest.mark.parametrize("combine", ["product", "sum", "mean"])
+def test_masked_rows_of_tiny_weight_are_a_softmax(shape, options, combine):
+    mask = bools(*shape[:-1], keep=0.6)
+    mask[1, 1] = False
+    if options.get("mode_masks"):
+        options = dict(mode_masks=[bools(n, n, keep=0.7, seed=n) for n in shape[1:-1]])
+    options = dict(heads=2, combine=combine, token_mask=mask, **options)
+    args = far_apart_arguments(torch.float64, shape, 2)
+    out = ops.kronecker_attention(*args, **options)
+    wanted = masked_attention(*args, **options)
+    torch.testing.assert_close(out, wanted, rtol=1e-9, atol=1e-9)
+
+    slope = drawer(torch.float64, 9)(*shape).detach()
+    inputs = [a for a in args if a is not None]
+    for grad, expected in zip(torch.autograd.grad(out, inputs, slope), torch.autograd.grad(wanted, inputs, slope)):
+        torch.testing.assert_close(grad, expected, rtol=1e-7, atol=1e-7)
+
+    single = far_apart_arguments(torch.float32, shape, 2)
+    out = ops.kronecker_attention(*single, **options)
+    out.square().sum().backward()
+    assert out.isfinite().all() and all(a.grad.isfinite().all() for a in single if a is not None)
+    torch.testing.assert_close(out.double(), wanted, rtol=0, atol=2e-3)  # the logits have errors of 1e-4
+
+
+@pytest.mark.parametrize("combine", ["product", "sum", "mean"])
+@pytest.mark.parametrize("kernel", ["softmax", "linear"])
+def test_masked_rows_of_tiny_weight_sum_to_one_in_every_dtype(combine, kernel):
+    shape = (3, 4, 5, 6)
+    mask = bools(*shape[:-1], keep=0.6)
+    for dtype in (torch.float64, torch.float32, torch.bfloat16):
+        args = far_apart_arguments(dtype, shape, 2)
+        args[1] = torch.ones_like(args[1])
+        out = ops.kronecker_attention(*args, heads=2, combine=combine, kernel=kernel, token_mask=mask)
+        total = 2.0 if combine == "sum" else 1.0
+        rows = torch.full_like(out, total)
+        torch.testing.assert_close(out, rows, rtol=0, atol=8 * total * torch.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("combine", ["product", "sum"])
+def test_a_sample_of_tiny_weights_changes_no_bit_of_the_others(combine):
+    shape = (3, 4, 5, 6)
+    mask = bools(*shape[:-1], keep=0.6)
+    args = far_apart_arguments(torch.float32, shape, 2)
+    both = ops.kronecker_attention(*args, heads=2, combine=combine, token_mask=mask)
+    for i in range(3):
+        x, value = args[0][i : i + 1], args[1][i : i + 1]
+        alone = ops.kronecker_attention(x, value, *args[2:], heads=2, combine=combine, token_mask=mask[i : i + 1])
+        assert torch.equal(both[i : i + 1], alone)
+
+
 @pytest.mark.parametrize("kernel", ["softmax", "linear"])
 @pytest.mark.parametrize("combine", ["product", "sum", "mean"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)

@@ -4,11 +4,15 @@
 #include "modewise/ops/attention/kronecker_attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/TensorSubclassLikeUtils.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
@@ -16,6 +20,7 @@
 #include "modewise/ops/attention/mode_scores.h"
 #include "modewise/ops/attention/random_features.h"
 #include "modewise/ops/attention/rotary.h"
+#include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/dense/linear.h"
 #include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/dense/mode_product.h"
@@ -32,8 +37,11 @@ using ModeMasks = std::vector<std::optional<at::Tensor>>;
 // S_i, or random features whose product approximates it.
 struct Factor {
   int64_t mode;
-  at::Tensor scores;        // [B, H, N, N]; undefined for kernel linear
-  RandomFeatures features;  // [B, H, N, M]
+  at::Tensor scores;             // [B, H, N, N]; undefined for kernel linear
+  RandomFeatures features = {};  // [B, H, N, M]
+  at::Tensor queries = {};       // of the scores, [B, H, N, d]
+  at::Tensor keys = {};
+  Mask allowed = {};  // with a token mask: keys of each query, [B, 1, 1, N] or [B, 1, N, N]
 
   at::Tensor matrix() const {
     return scores.defined() ? scores : ops::matmul(features.queries, features.keys.transpose(-1, -2));
@@ -42,16 +50,29 @@ struct Factor {
     if (scores.defined()) return mode_product(x, scores, mode);
     return mode_product(mode_product(x, features.keys.transpose(-1, -2), mode), features.queries, mode);
   }
+  /// Logarithm of S_i up to a constant of each row, −∞ for keys that are not allowed: [B, H, N, N].
+  at::Tensor logits() const {
+    const at::Tensor all = scores.defined() ? ops::matmul(queries, keys.transpose(-1, -2)) /
+                                                  std::sqrt(static_cast<double>(queries.size(-1)))
+                                            : elementary(matrix(), "log");
+    return allowed ? all.masked_fill(allowed->logical_not(), -std::numeric_limits<double>::infinity()) : all;
+  }
   /// The same in the accumulate type, for the renormalisation weights.
   Factor widened() const {
     if (!scores.defined()) return *this;
-    return {mode, scores.to(accumulate_type(scores.scalar_type())), {}};
+    return {mode, scores.to(accumulate_type(scores.scalar_type()))};
+  }
+  /// Those of some samples.
+  Factor select(const at::Tensor& samples) const {
+    const auto of = [&](const at::Tensor& t) { return t.defined() ? t.index_select(0, samples) : t; };
+    return {mode,        of(scores), {of(features.queries), of(features.keys)},
+            of(queries), of(keys),   allowed ? Mask(of(*allowed)) : Mask()};
   }
   Factor dropped(const KroneckerAttentionOptions& options) const {
     if (!scores.defined() || options.dropout == 0) return *this;
     DropoutKey key = options.key;
     key.seed += static_cast<uint64_t>(mode) * 0x9E3779B97F4A7C15;  // each mode has its own random stream
-    return {mode, dropout_add({}, scores, options.dropout, key), {}};
+    return {mode, dropout_add({}, scores, options.dropout, key)};
   }
 };
 
@@ -90,6 +111,13 @@ at::Tensor project(const at::Tensor& pooled, const at::Tensor& weight, const at:
 at::Tensor norm_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, int64_t heads) {
   if (!weight.defined() && !bias.defined()) return x;
   return layer_norm(x.unflatten(-1, {heads, known_size(x, -1) / heads}), weight, bias).flatten(-2);
+}
+
+// Keys of each query, [B, 1, 1, N] or with a mode mask [B, 1, N, N]; nothing without a token mask.
+Mask allowed_keys(const Mask& valid, const Mask& mode_mask) {
+  if (!valid) return {};
+  const at::Tensor keys = valid->unsqueeze(1).unsqueeze(1);
+  return mode_mask ? keys.logical_and(*mode_mask) : keys;
 }
 
 class Factors {
@@ -133,10 +161,18 @@ class Factors {
                               orthogonal_projection(q.detach(), width, features,
                                                     static_cast<int64_t>(options_.feature_seed), mode,
                                                     options_.feature_map == "regularised"),
-                              cells.valid)};
+                              cells.valid),
+              {},
+              {},
+              allowed_keys(cells.valid, {})};
     }
     const Mask mode_mask = mode_masks_.empty() ? Mask() : mode_masks_[static_cast<size_t>(mode)];
-    return {mode, mode_scores(q, k, options_.heads, cells.valid, mode_mask), {}};
+    const auto by_head = [&](const at::Tensor& t) {
+      return t.unflatten(-1, {options_.heads, d / options_.heads}).transpose(1, 2);
+    };
+    return {mode,       mode_scores(q, k, options_.heads, cells.valid, mode_mask),
+            {},         by_head(q),
+            by_head(k), allowed_keys(cells.valid, mode_mask)};
   }
 
   const at::Tensor& x_;
@@ -145,6 +181,13 @@ class Factors {
   const Mask& token_mask_;
   const ModeMasks& mode_masks_;
 };
+
+// Without a token mask the result is (⊗ S_i) value, or the sum or mean of the S_i value. With one, the rows
+// of these matrices are renormalised over the valid cells: by the quotient of two mode products, or, where
+// the valid cells of a row have so little weight that the quotient loses its digits, by logits (below).
+
+// Weights below this are renormalised by logits: the gradient of a quotient has the square of its divisor.
+constexpr double kTinyWeight = 1e-12;
 
 // 1 / weight where it is positive, else 0.
 at::Tensor inverse_or_zero(const at::Tensor& weight) {
@@ -167,44 +210,162 @@ at::Tensor valid_cells(const at::Tensor& token_mask, const at::Tensor& value, in
   return token_mask.to(accumulate_type(value.scalar_type())).unsqueeze(-1).expand_symint(sizes);
 }
 
-at::Tensor combine_product(const at::Tensor& value, const std::vector<Factor>& factors,
-                           const KroneckerAttentionOptions& options, const Mask& token_mask) {
-  at::Tensor out = value;
-  for (const Factor& factor : factors) out = factor.dropped(options).apply(out);
-  if (!token_mask) return out;
-  auto weight = valid_cells(*token_mask, value, options.heads);
-  for (const Factor& factor : factors) weight = factor.widened().apply(weight);
-  return scaled_heads(out, inverse_or_zero(weight));
+// The weights of valid cells in the rows, [B, N_1 … N_k, H]: one tensor for product, else one per factor.
+std::vector<at::Tensor> valid_weights(const at::Tensor& cells, const std::vector<Factor>& factors,
+                                      Combine combine) {
+  std::vector<at::Tensor> weights;
+  for (const Factor& factor : factors) {
+    if (combine == Combine::product && !weights.empty())
+      weights = {factor.widened().apply(weights.front())};
+    else
+      weights.push_back(factor.widened().apply(cells));
+  }
+  return weights;
 }
 
-at::Tensor combine_sum(const at::Tensor& value, const std::vector<Factor>& factors,
-                       const KroneckerAttentionOptions& options, const Mask& token_mask) {
-  std::vector<at::Tensor> inverses;
-  at::Tensor terms;  // with a mask: number of modes with a valid key for the cell
-  if (token_mask) {
-    const auto cells = valid_cells(*token_mask, value, options.heads);
-    for (const Factor& factor : factors) {
-      inverses.push_back(inverse_or_zero(factor.widened().apply(cells)));
-      const auto some = inverses.back().detach().gt(0).to(cells.scalar_type());
-      terms = terms.defined() ? terms + some : some;
-    }
-    terms = terms.clamp_min(1).reciprocal() * static_cast<double>(factors.size());
-  }
+// Factors for the number of modes in which a row has a valid key: their terms are averaged over these modes.
+at::Tensor mode_shares(const std::vector<at::Tensor>& present) {
+  at::Tensor count;
+  for (const at::Tensor& some : present) count = count.defined() ? count + some : some;
+  return count.clamp_min(1).reciprocal() * static_cast<double>(present.size());
+}
+
+// Sum or mean of one term per factor.
+at::Tensor combined_terms(const std::vector<at::Tensor>& terms, Combine combine) {
   at::Tensor sum;
-  for (size_t i = 0; i < factors.size(); ++i) {
-    auto term = factors[i].dropped(options).apply(value);
-    if (token_mask) term = scaled_heads(term, inverses[i] * terms);
-    sum = sum.defined() ? sum + term : term;
+  for (const at::Tensor& term : terms) sum = sum.defined() ? sum + term : term;
+  const bool averaged = combine == Combine::mean && terms.size() > 1;
+  return averaged ? sum / static_cast<double>(terms.size()) : sum;
+}
+
+// By quotients. `weights`: of valid_weights(); empty without a token mask.
+at::Tensor by_quotients(const at::Tensor& value, const std::vector<Factor>& dropped, Combine combine,
+                        const std::vector<at::Tensor>& weights) {
+  if (combine == Combine::product) {
+    at::Tensor out = value;
+    for (const Factor& factor : dropped) out = factor.apply(out);
+    return weights.empty() ? out : scaled_heads(out, inverse_or_zero(weights.front()));
   }
-  const bool averaged = options.combine == Combine::mean && factors.size() > 1;
-  return averaged ? sum / static_cast<double>(factors.size()) : sum;
+  std::vector<at::Tensor> inverses, present, terms;
+  for (const at::Tensor& weight : weights) {
+    inverses.push_back(inverse_or_zero(weight));
+    present.push_back(inverses.back().detach().gt(0).to(weight.scalar_type()));
+  }
+  const at::Tensor shares = weights.empty() ? at::Tensor() : mode_shares(present);
+  for (size_t i = 0; i < dropped.size(); ++i) {
+    const at::Tensor term = dropped[i].apply(value);
+    terms.push_back(weights.empty() ? term : scaled_heads(term, inverses[i] * shares));
+  }
+  return combined_terms(terms, combine);
+}
+
+// Values, and the logarithm of the weight of the cells that they average; −∞: none is valid.
+struct WeightedValues {
+  at::Tensor value;       // [B, N_1 … N_k, H·d]
+  at::Tensor log_weight;  // [B, N_1 … N_k, H]
+};
+
+// Averages over the keys of a mode with weights S_i exp(log_weight), each relative to the largest of its row,
+// so that they cannot all underflow. `kept` [B, H, N, N]: dropout's factors of S_i, or undefined.
+WeightedValues averaged_along(const WeightedValues& x, const Factor& factor, const at::Tensor& kept) {
+  const int64_t heads = known_size(x.log_weight, -1), axis = factor.mode + 1;
+  const auto for_all_lines = [&](at::Tensor matrix) {  // [B, 1 …, H, N, N]
+    for (int64_t i = 0; i < x.value.dim() - 3; ++i) matrix = matrix.unsqueeze(1);
+    return matrix;
+  };
+  const at::Tensor logits =
+      for_all_lines(factor.logits().to(x.value.scalar_type())) + x.log_weight.movedim(axis, -1).unsqueeze(-2);
+  const at::Tensor largest = logits.detach().amax(-1, true), some = largest.isfinite();
+  const at::Tensor shift = largest.masked_fill(some.logical_not(), 0);
+  const at::Tensor weights = elementary(logits - shift, "exp");
+  const at::Tensor ones = at::zeros({known_size(weights, -1), 1}, weights.options()) + 1;
+  const at::Tensor total = ops::matmul(weights, ones).masked_fill(some.logical_not(), 1);
+  at::Tensor shares = weights / total;
+  if (kept.defined()) shares = shares * for_all_lines(kept).to(shares.scalar_type());
+  const at::Tensor value = x.value.unflatten(-1, {heads, known_size(x.value, -1) / heads}).movedim(axis, -2);
+  const at::Tensor log_weight =
+      (elementary(total, "log") + shift)
+          .masked_fill(some.logical_not(), -std::numeric_limits<double>::infinity());
+  return {ops::matmul(shares, value).movedim(-2, axis).flatten(-2), log_weight.squeeze(-1).movedim(-1, axis)};
+}
+
+// By logits: every weight relative to the largest of its row.
+at::Tensor by_logits(const at::Tensor& value, const std::vector<Factor>& factors,
+                     const std::vector<at::Tensor>& kept, Combine combine, const at::Tensor& cells) {
+  const WeightedValues start = {value.to(cells.scalar_type()), elementary(cells, "log")};
+  WeightedValues last = start;
+  std::vector<at::Tensor> terms, present;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    last = averaged_along(combine == Combine::product ? last : start, factors[i], kept[i]);
+    terms.push_back(last.value);
+    present.push_back(last.log_weight.detach().isfinite().to(cells.scalar_type()));
+  }
+  if (combine == Combine::product) return last.value.to(value.scalar_type());
+  const at::Tensor shares = mode_shares(present);
+  for (at::Tensor& term : terms) term = scaled_heads(term, shares);
+  return combined_terms(terms, combine).to(value.scalar_type());
+}
+
+// Samples [B] with a row whose valid cells have a tiny weight, though a valid key is allowed; undefined:
+// none, or values that cannot be read here (meta tensors, transforms).
+at::Tensor samples_of_tiny_weights(const std::vector<at::Tensor>& weights, const std::vector<Factor>& factors,
+                                   Combine combine, const at::Tensor& cells) {
+  at::Tensor found;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i].is_meta() || at::isTensorSubclassLike(weights[i])) return {};
+    const at::Tensor tiny = weights[i].detach().lt(kTinyWeight);
+    if (!tiny.any().item<bool>()) continue;
+    at::Tensor reached = cells.narrow(-1, 0, 1);
+    for (size_t j = 0; j < factors.size(); ++j) {
+      if (combine != Combine::product && j != i) continue;
+      const int64_t rows = reached.size(factors[j].mode + 1);
+      const at::Tensor allowed = factors[j].allowed->to(reached.scalar_type()).expand({-1, -1, rows, -1});
+      reached = mode_product(reached, allowed.contiguous(), factors[j].mode).gt(0).to(reached.scalar_type());
+    }
+    const at::Tensor samples = tiny.logical_and(reached.gt(0)).flatten(1).any(1);
+    found = found.defined() ? found.logical_or(samples) : samples;
+  }
+  return found.defined() && found.any().item<bool>() ? found : at::Tensor();
+}
+
+std::vector<Factor> selected(const std::vector<Factor>& factors, const at::Tensor& samples) {
+  std::vector<Factor> out;
+  for (const Factor& factor : factors) out.push_back(factor.select(samples));
+  return out;
+}
+
+std::vector<at::Tensor> selected(const std::vector<at::Tensor>& tensors, const at::Tensor& samples) {
+  std::vector<at::Tensor> out;
+  for (const at::Tensor& tensor : tensors)
+    out.push_back(tensor.defined() ? tensor.index_select(0, samples) : tensor);
+  return out;
 }
 
 at::Tensor combine(const at::Tensor& value, const std::vector<Factor>& factors,
                    const KroneckerAttentionOptions& options, const Mask& token_mask) {
-  const auto shown = token_mask ? value.masked_fill(token_mask->logical_not().unsqueeze(-1), 0) : value;
-  return options.combine == Combine::product ? combine_product(shown, factors, options, token_mask)
-                                             : combine_sum(shown, factors, options, token_mask);
+  std::vector<Factor> dropped;
+  for (const Factor& factor : factors) dropped.push_back(factor.dropped(options));
+  if (!token_mask) return by_quotients(value, dropped, options.combine, {});
+  const at::Tensor shown = value.masked_fill(token_mask->logical_not().unsqueeze(-1), 0),
+                   cells = valid_cells(*token_mask, value, options.heads);
+  const std::vector<at::Tensor> weights = valid_weights(cells, factors, options.combine);
+  const at::Tensor tiny = samples_of_tiny_weights(weights, factors, options.combine, cells);
+  if (!tiny.defined()) return by_quotients(shown, dropped, options.combine, weights);
+
+  // Each sample by its own values, so that no sample depends on those beside it.
+  const at::Tensor first = tiny.nonzero().squeeze(-1), rest = tiny.logical_not().nonzero().squeeze(-1);
+  std::vector<at::Tensor> kept;
+  for (const Factor& factor : factors)
+    kept.push_back(options.dropout == 0 || !factor.scores.defined()
+                       ? at::Tensor()
+                       : Factor{factor.mode, at::ones_like(factor.scores)}.dropped(options).scores);
+  std::vector<at::Tensor> out = {by_logits(shown.index_select(0, first), selected(factors, first),
+                                           selected(kept, first), options.combine,
+                                           cells.index_select(0, first))};
+  if (rest.size(0) > 0)
+    out.push_back(by_quotients(shown.index_select(0, rest), selected(dropped, rest), options.combine,
+                               selected(weights, rest)));
+  return at::cat(out).index_select(0, at::cat({first, rest}).argsort());
 }
 
 }  // namespace
