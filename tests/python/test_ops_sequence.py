@@ -8,6 +8,7 @@ import torch
 import ops_formulas as formulas
 from ops_records import ops
 from ops_samples import drawer
+from ops_sequence_formulas import tensor_formula
 from ops_sequence_samples import frequency_rows, sequences
 
 
@@ -207,3 +208,29 @@ def test_a_row_without_keys_is_zero_and_has_no_gradient(causal, dtype, isa):
             assert (got.double() - exact).abs().max() < tolerance * exact.abs().max()
     ops.use_reference(False)
     ops.use_isa(ops.available_isas()[-1])
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_pooled_rows_of_tiny_weight_are_a_softmax(masked):
+    """Cells without a token hold nearly all of the weight of some rows; sample 1 has small logits."""
+    size = torch.tensor([9.0, 0.5, 14.0], dtype=torch.float64).view(3, 1, 1, 1)
+    mask = None
+    if masked:
+        mask = torch.ones(3, 21, dtype=torch.bool)
+        mask[:, [0, 4, 11, 12]] = False
+    args, kwargs = sequences(drawer(torch.float64, seed=5), 3, 21, 2, 2, 8, fold=(5, 5), form="pooled", causal=False, mask=mask)
+    q, k, v = [(x.detach() * scale).requires_grad_() for x, scale in zip(args[:3], (size, size, 1.0))]
+    out, wanted = (run(q, k, v, *args[3:], **kwargs) for run in (ops.tensor_attention, tensor_formula))
+    torch.testing.assert_close(out, wanted, rtol=1e-9, atol=1e-10)
+    slope = drawer(torch.float64, seed=6)(*out.shape).detach()
+    for grad, expected in zip(torch.autograd.grad(out, (q, k, v), slope), torch.autograd.grad(wanted, (q, k, v), slope)):
+        torch.testing.assert_close(grad, expected, rtol=1e-7, atol=1e-7)
+
+    single = [x.detach().float().requires_grad_() for x in (q, k, v)]
+    out = ops.tensor_attention(*single, *args[3:], **kwargs)
+    torch.testing.assert_close(out.double(), wanted, rtol=0, atol=1e-3)
+    out.square().sum().backward()
+    assert all(x.grad.isfinite().all() for x in single)
+    alone = [x[1:2] for x in single]
+    alone = ops.tensor_attention(*alone, *args[3:6], None if mask is None else mask[1:2], **kwargs)
+    assert torch.equal(out[1:2], alone)

@@ -3,6 +3,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pad.h>
 #include <ATen/ops/where.h>
@@ -16,6 +17,7 @@
 #include "modewise/ops/attention/attention_type_parts.h"
 #include "modewise/ops/attention/rotary.h"
 #include "modewise/ops/attention/softmax.h"
+#include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/dense/mode_product.h"
 #include "modewise/ops/training/dropout_add.h"
 
@@ -147,15 +149,44 @@ at::Tensor attend_shared(const SequenceTensors& t, const TensorAttentionOptions&
     const double scale = options.scale != 0 ? options.scale : 1 / std::sqrt(compared);
     const auto logits = mode_contract(rows(queries), rows(keys), 0, heads);
     const auto weights = ops::softmax(logits * scale).to(t.q.scalar_type());
-    const auto mixed = options.dropout == 0
-                           ? weights
-                           : dropout_add({}, weights, options.dropout, key_of_mode(options.key, mode));
-    values = mode_product(values, mixed, static_cast<int64_t>(mode));
-    if (!present.defined()) continue;
+    const auto dropped = [&](const at::Tensor& x) {
+      return options.dropout == 0 ? x : dropout_add({}, x, options.dropout, key_of_mode(options.key, mode));
+    };
+    const auto mixed = dropped(weights);
+    if (!present.defined()) {
+      values = mode_product(values, mixed, static_cast<int64_t>(mode));
+      continue;
+    }
     // Fibres with empty cells are renormalised over the other cells; empty cells stay 0.
     const auto share = mode_product(present, weights, static_cast<int64_t>(mode));
-    const auto inverse = present / at::where(present.gt(0), share, present + 1);
-    values = (values.unflatten(-1, {heads, width}) * inverse.unsqueeze(-1)).flatten(-2);
+    const auto quotient = [&](const at::Tensor& value, const at::Tensor& matrix, const at::Tensor& weight,
+                              const at::Tensor& cells) {
+      const auto inverse = cells / at::where(cells.gt(0), weight, cells + 1);
+      const auto out = mode_product(value, matrix, static_cast<int64_t>(mode));
+      return (out.unflatten(-1, {heads, width}) * inverse.unsqueeze(-1)).flatten(-2);
+    };
+    const auto for_logits = samples_of_tiny_weight(share, [&] { return present.gt(0); });
+    if (!for_logits.defined()) {
+      values = quotient(values, mixed, share, present);
+      continue;
+    }
+    const auto kept = options.dropout == 0 ? at::Tensor() : dropped(at::ones_like(weights));
+    values = by_sample(
+        for_logits,
+        [&](const at::Tensor& samples) {
+          const auto cells = present.index_select(0, samples);
+          const WeightedCells weighted = {values.index_select(0, samples).to(type),
+                                          elementary(cells.to(type), "log")};
+          const auto of = [&](const at::Tensor& x) { return x.defined() ? x.index_select(0, samples) : x; };
+          const auto out =
+              average_along_mode(weighted, static_cast<int64_t>(mode), of(logits * scale), of(kept));
+          return (out.value.to(values.scalar_type()).unflatten(-1, {heads, width}) * cells.unsqueeze(-1))
+              .flatten(-2);
+        },
+        [&](const at::Tensor& samples) {
+          return quotient(values.index_select(0, samples), mixed.index_select(0, samples),
+                          share.index_select(0, samples), present.index_select(0, samples));
+        });
   }
   return values.unflatten(-1, {heads, width}).flatten(1, -3).narrow(1, 0, n).contiguous();
 }

@@ -4,8 +4,6 @@
 #include "modewise/ops/attention/kronecker_attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/TensorSubclassLikeUtils.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -13,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/arguments.h"
@@ -20,6 +19,7 @@
 #include "modewise/ops/attention/mode_scores.h"
 #include "modewise/ops/attention/random_features.h"
 #include "modewise/ops/attention/rotary.h"
+#include "modewise/ops/attention/softmax.h"
 #include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/dense/linear.h"
 #include "modewise/ops/dense/matmul.h"
@@ -186,9 +186,6 @@ class Factors {
 // of these matrices are renormalised over the valid cells: by the quotient of two mode products, or, where
 // the valid cells of a row have so little weight that the quotient loses its digits, by logits (below).
 
-// Weights below this are renormalised by logits: the gradient of a quotient has the square of its divisor.
-constexpr double kTinyWeight = 1e-12;
-
 // 1 / weight where it is positive, else 0.
 at::Tensor inverse_or_zero(const at::Tensor& weight) {
   const auto some = weight.gt(0);
@@ -259,44 +256,15 @@ at::Tensor by_quotients(const at::Tensor& value, const std::vector<Factor>& drop
   return combined_terms(terms, combine);
 }
 
-// Values, and the logarithm of the weight of the cells that they average; −∞: none is valid.
-struct WeightedValues {
-  at::Tensor value;       // [B, N_1 … N_k, H·d]
-  at::Tensor log_weight;  // [B, N_1 … N_k, H]
-};
-
-// Averages over the keys of a mode with weights S_i exp(log_weight), each relative to the largest of its row,
-// so that they cannot all underflow. `kept` [B, H, N, N]: dropout's factors of S_i, or undefined.
-WeightedValues averaged_along(const WeightedValues& x, const Factor& factor, const at::Tensor& kept) {
-  const int64_t heads = known_size(x.log_weight, -1), axis = factor.mode + 1;
-  const auto for_all_lines = [&](at::Tensor matrix) {  // [B, 1 …, H, N, N]
-    for (int64_t i = 0; i < x.value.dim() - 3; ++i) matrix = matrix.unsqueeze(1);
-    return matrix;
-  };
-  const at::Tensor logits =
-      for_all_lines(factor.logits().to(x.value.scalar_type())) + x.log_weight.movedim(axis, -1).unsqueeze(-2);
-  const at::Tensor largest = logits.detach().amax(-1, true), some = largest.isfinite();
-  const at::Tensor shift = largest.masked_fill(some.logical_not(), 0);
-  const at::Tensor weights = elementary(logits - shift, "exp");
-  const at::Tensor ones = at::zeros({known_size(weights, -1), 1}, weights.options()) + 1;
-  const at::Tensor total = ops::matmul(weights, ones).masked_fill(some.logical_not(), 1);
-  at::Tensor shares = weights / total;
-  if (kept.defined()) shares = shares * for_all_lines(kept).to(shares.scalar_type());
-  const at::Tensor value = x.value.unflatten(-1, {heads, known_size(x.value, -1) / heads}).movedim(axis, -2);
-  const at::Tensor log_weight =
-      (elementary(total, "log") + shift)
-          .masked_fill(some.logical_not(), -std::numeric_limits<double>::infinity());
-  return {ops::matmul(shares, value).movedim(-2, axis).flatten(-2), log_weight.squeeze(-1).movedim(-1, axis)};
-}
-
 // By logits: every weight relative to the largest of its row.
 at::Tensor by_logits(const at::Tensor& value, const std::vector<Factor>& factors,
                      const std::vector<at::Tensor>& kept, Combine combine, const at::Tensor& cells) {
-  const WeightedValues start = {value.to(cells.scalar_type()), elementary(cells, "log")};
-  WeightedValues last = start;
+  const WeightedCells start = {value.to(cells.scalar_type()), elementary(cells, "log")};
+  WeightedCells last = start;
   std::vector<at::Tensor> terms, present;
   for (size_t i = 0; i < factors.size(); ++i) {
-    last = averaged_along(combine == Combine::product ? last : start, factors[i], kept[i]);
+    last = average_along_mode(combine == Combine::product ? last : start, factors[i].mode,
+                              factors[i].logits(), kept[i]);
     terms.push_back(last.value);
     present.push_back(last.log_weight.detach().isfinite().to(cells.scalar_type()));
   }
@@ -306,26 +274,28 @@ at::Tensor by_logits(const at::Tensor& value, const std::vector<Factor>& factors
   return combined_terms(terms, combine).to(value.scalar_type());
 }
 
-// Samples [B] with a row whose valid cells have a tiny weight, though a valid key is allowed; undefined:
-// none, or values that cannot be read here (meta tensors, transforms).
-at::Tensor samples_of_tiny_weights(const std::vector<at::Tensor>& weights, const std::vector<Factor>& factors,
-                                   Combine combine, const at::Tensor& cells) {
+// Rows [B, N_1 … N_k, 1] with an allowed valid key: of all factors in turn, or of one.
+at::Tensor reachable(const at::Tensor& cells, std::span<const Factor> factors) {
+  at::Tensor reached = cells.narrow(-1, 0, 1);
+  for (const Factor& factor : factors) {
+    const int64_t rows = known_size(reached, factor.mode + 1);
+    const at::Tensor allowed = factor.allowed->to(reached.scalar_type()).expand({-1, -1, rows, -1});
+    reached = mode_product(reached, allowed.contiguous(), factor.mode).gt(0).to(reached.scalar_type());
+  }
+  return reached.gt(0);
+}
+
+// Samples [B] with a row whose valid cells have nearly no weight; undefined: none.
+at::Tensor samples_for_logits(const std::vector<at::Tensor>& weights, const std::vector<Factor>& factors,
+                              const at::Tensor& cells) {
   at::Tensor found;
   for (size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i].is_meta() || at::isTensorSubclassLike(weights[i])) return {};
-    const at::Tensor tiny = weights[i].detach().lt(kTinyWeight);
-    if (!tiny.any().item<bool>()) continue;
-    at::Tensor reached = cells.narrow(-1, 0, 1);
-    for (size_t j = 0; j < factors.size(); ++j) {
-      if (combine != Combine::product && j != i) continue;
-      const int64_t rows = reached.size(factors[j].mode + 1);
-      const at::Tensor allowed = factors[j].allowed->to(reached.scalar_type()).expand({-1, -1, rows, -1});
-      reached = mode_product(reached, allowed.contiguous(), factors[j].mode).gt(0).to(reached.scalar_type());
-    }
-    const at::Tensor samples = tiny.logical_and(reached.gt(0)).flatten(1).any(1);
-    found = found.defined() ? found.logical_or(samples) : samples;
+    const std::span<const Factor> own = weights.size() == factors.size() ? std::span(factors).subspan(i, 1)
+                                                                         : std::span<const Factor>(factors);
+    const at::Tensor samples = samples_of_tiny_weight(weights[i], [&] { return reachable(cells, own); });
+    if (samples.defined()) found = found.defined() ? found.logical_or(samples) : samples;
   }
-  return found.defined() && found.any().item<bool>() ? found : at::Tensor();
+  return found;
 }
 
 std::vector<Factor> selected(const std::vector<Factor>& factors, const at::Tensor& samples) {
@@ -349,23 +319,23 @@ at::Tensor combine(const at::Tensor& value, const std::vector<Factor>& factors,
   const at::Tensor shown = value.masked_fill(token_mask->logical_not().unsqueeze(-1), 0),
                    cells = valid_cells(*token_mask, value, options.heads);
   const std::vector<at::Tensor> weights = valid_weights(cells, factors, options.combine);
-  const at::Tensor tiny = samples_of_tiny_weights(weights, factors, options.combine, cells);
-  if (!tiny.defined()) return by_quotients(shown, dropped, options.combine, weights);
-
-  // Each sample by its own values, so that no sample depends on those beside it.
-  const at::Tensor first = tiny.nonzero().squeeze(-1), rest = tiny.logical_not().nonzero().squeeze(-1);
+  const at::Tensor for_logits = samples_for_logits(weights, factors, cells);
+  if (!for_logits.defined()) return by_quotients(shown, dropped, options.combine, weights);
   std::vector<at::Tensor> kept;
   for (const Factor& factor : factors)
     kept.push_back(options.dropout == 0 || !factor.scores.defined()
                        ? at::Tensor()
                        : Factor{factor.mode, at::ones_like(factor.scores)}.dropped(options).scores);
-  std::vector<at::Tensor> out = {by_logits(shown.index_select(0, first), selected(factors, first),
-                                           selected(kept, first), options.combine,
-                                           cells.index_select(0, first))};
-  if (rest.size(0) > 0)
-    out.push_back(by_quotients(shown.index_select(0, rest), selected(dropped, rest), options.combine,
-                               selected(weights, rest)));
-  return at::cat(out).index_select(0, at::cat({first, rest}).argsort());
+  return by_sample(
+      for_logits,
+      [&](const at::Tensor& samples) {
+        return by_logits(shown.index_select(0, samples), selected(factors, samples), selected(kept, samples),
+                         options.combine, cells.index_select(0, samples));
+      },
+      [&](const at::Tensor& samples) {
+        return by_quotients(shown.index_select(0, samples), selected(dropped, samples), options.combine,
+                            selected(weights, samples));
+      });
 }
 
 }  // namespace
