@@ -86,11 +86,11 @@ TEST(Config, HoldsTheseFieldsAndRanges) {
   EXPECT_THAT(fields_in(VolumeConfig()),
               ElementsAre("path path", "format auto|medmnist|npz|npy|nifti", "images", "labels",
                           "channels auto|none|first|last", "file_column", "label_column", "split_column",
-                          "group_column", "classes", "counts strict|any", "split_ratios 0…1",
+                          "group_column", "strict", "classes", "counts strict|any", "split_ratios 0…1",
                           "validation_share 0…0.9", "split_seed 0…2^63", "validation_seed 0…2^63",
-                          "skip_broken 0…inf", "strict", "allow_size", "orientation RAS|stored",
-                          "size 1…4096", "spacing 0…1000", "missing_values",
-                          "intensity auto|unit|range|volume|none", "intensity_range"));
+                          "skip_broken 0…inf", "allow_size", "orientation RAS|stored", "size 1…4096",
+                          "spacing 0…1000", "missing_values", "intensity auto|unit|range|volume|none",
+                          "intensity_range"));
   EXPECT_THAT(
       fields_in(AugmentConfig()),
       ElementsAre("flip_axes 0…15", "rotate90_axes 0…2", "shift 0…1024", "rotate -1…180", "scale 0…0.9",
@@ -112,7 +112,8 @@ TEST(Config, TakesTheNamesOfBuiltInDataForWhatTheyAre) {
   EXPECT_FALSE(absolute(collection, collection.path, "motifs"));
   EXPECT_TRUE(absolute(collection, collection.path, "motif"));
   EXPECT_FALSE(absolute(volumes, volumes.labels, "csv"));  // an array of the NPZ
-  for (const char* file : {"a.csv", "a.npy", "a/b"}) EXPECT_TRUE(absolute(volumes, volumes.labels, file));
+  for (const char* file : {"a.csv", "a.tsv", "a.npy", "a/b"})
+    EXPECT_TRUE(absolute(volumes, volumes.labels, file));
 }
 
 template <class Config>

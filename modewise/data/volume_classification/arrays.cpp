@@ -14,7 +14,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/array_tensor.h"
-#include "modewise/data/volume_classification/label_table.h"
+#include "modewise/data/label_table.h"
 #include "modewise/data/volume_classification/medmnist.h"
 #include "modewise/data/volume_classification/sources.h"
 #include "modewise/io/arrays/npz.h"

@@ -12,19 +12,15 @@ void VolumeConfig::fields(Fields& f) {
   f.add("images", images, "image array of an NPZ without MedMNIST's arrays");
   f.add("labels", labels,
         "labels: array of an NPZ, NPY file or CSV file; empty: \"labels\", NAME_labels.npy, "
-        "labels.csv",
+        "labels.csv; none: a folder's labels.csv is not read",
         {.is_path = [](const std::string& text) {
-          return text.find('/') != std::string::npos || text.ends_with(".csv") || text.ends_with(".npy");
+          return text.find('/') != std::string::npos || text.ends_with(".csv") || text.ends_with(".tsv") ||
+                 text.ends_with(".npy");
         }});
   f.add("channels", channels,
         "channel axis: none, first (after the samples) or last; auto: the last if there are 3 axes before it",
         {.one_of = {"auto", "none", "first", "last"}});
-  f.add("file_column", file_column, "file column of the CSV; empty: detected");
-  f.add("label_column", label_column, "label column of the CSV; empty: detected");
-  f.add("split_column", split_column, "split column of the CSV (train, validation or test); empty: detected");
-  f.add("group_column", group_column,
-        "column of the CSV whose groups, such as patients, stay in one split; empty: detected (patient, "
-        "subject, group); none: not used");
+  LabelTableConfig::fields(f);
   f.add("classes", classes, "names of the classes, in the order of their labels");
   f.add("counts", counts,
         "check of the sample counts of MedMNIST's sets against the published ones: strict or any",
@@ -43,8 +39,6 @@ void VolumeConfig::fields(Fields& f) {
   f.add("skip_broken", skip_broken,
         "most broken NIfTI files that are left out with a warning, or below 1 the largest fraction of them",
         {.min = 0});
-  f.add("strict", strict,
-        "refuse a CSV with rows without a file, and files without a row; otherwise skipped");
   f.add("allow_size", allow_size,
         "read compressed NIfTI volumes that take more than 512 MiB and 32 times their files");
   f.add("orientation", orientation, "orientation of NIfTI volumes: RAS or stored",

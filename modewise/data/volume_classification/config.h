@@ -6,19 +6,18 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/data/label_table_config.h"
 
 namespace modewise::data {
 
-struct VolumeConfig {
-  std::string path;                                     // NPZ, NPY, a NIfTI file or a folder of them
-  std::string format = "auto";                          // auto, medmnist, npz, npy, nifti
-  std::string images = "images";                        // image array of an NPZ without MedMNIST's arrays
-  std::string labels;                                   // label array, NPY or CSV
-  std::string channels = "auto";                        // channel axis of the images: auto, none, first, last
-  std::string file_column, label_column, split_column;  // columns of the CSV; "": detected by name
-  std::string group_column;                             // groups that stay in one split; "none": none
-  std::vector<std::string> classes;                     // names, in the order of the labels
-  std::string counts = "strict";                        // sample counts of MedMNIST's sets: strict, any
+struct VolumeConfig : LabelTableConfig {
+  // `labels` of the table is a label array of an NPZ, or NPY file, too.
+  std::string path;                  // NPZ, NPY, a NIfTI file or a folder of them
+  std::string format = "auto";       // auto, medmnist, npz, npy, nifti
+  std::string images = "images";     // image array of an NPZ without MedMNIST's arrays
+  std::string channels = "auto";     // channel axis of the images: auto, none, first, last
+  std::vector<std::string> classes;  // names, in the order of the labels
+  std::string counts = "strict";     // sample counts of MedMNIST's sets: strict, any
 
   std::vector<double> split_ratios = {0.7, 0.1, 0.2};  // stratified by class, for volumes without a split
   double validation_share = 0.1;  // of each class's training volumes, without a validation split
@@ -26,7 +25,6 @@ struct VolumeConfig {
   int64_t validation_seed = 0;  // redraws the validation split; 0: unchanged
 
   double skip_broken = 0;   // most broken files that are left out, or below 1 their largest fraction
-  bool strict = false;      // refuses rows without a file and files without a row
   bool allow_size = false;  // reads compressed NIfTI volumes of any size
 
   std::string orientation = "RAS";  // of NIfTI volumes: RAS, stored

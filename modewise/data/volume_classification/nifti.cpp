@@ -29,10 +29,8 @@
 #include "modewise/core/nearest_name.h"
 #include "modewise/core/unpacked_limit.h"
 #include "modewise/data/broken_files.h"
-#include "modewise/data/file_matcher.h"
-#include "modewise/data/label_cells.h"
+#include "modewise/data/labelled_files.h"
 #include "modewise/data/split_names.h"
-#include "modewise/data/volume_classification/label_table.h"
 #include "modewise/data/volume_classification/sources.h"
 #include "modewise/io/file_kind.h"
 #include "modewise/io/images/nifti.h"
@@ -46,48 +44,9 @@ bool is_nifti(const std::string& name) {
   return !ending_of(name, {".nii.gz", ".nii"}).empty();
 }
 
-/// "scan" for "folder/scan.nii.gz".
-std::string stem_of(const std::string& path) {
-  return without_nifti_ending(fs::path(path).filename().string());
-}
-
-/// The label of each file; nothing: none.
-using FileLabels = std::vector<std::optional<LabelRow>>;
-
-/// Labels of `files`, paths relative to `root`; warns of rows without a file and files without a row.
-FileLabels match_labels(VolumeSet& set, const LabelTable& table, const std::vector<std::string>& files,
-                        const fs::path& root, const VolumeConfig& config) {
-  const std::string& csv = table.path;
-  const FileMatcher matcher(files, without_nifti_ending);
-  FileLabels labels(files.size());
-  std::vector<std::string> no_file, no_row;
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    const std::string& name = table.files[row];
-    std::vector<size_t> found = matcher.find(name);
-    if (found.empty()) found = matcher.find(without_fraction(name, table.decimal));
-    if (found.empty()) {
-      no_file.push_back(name);
-      continue;
-    }
-    require(found.size() == 1, ErrorKind::data,
-            "{}: row {}: '{}' means {} files, such as {} and {}; name files by their path relative to {}",
-            csv, row + 1, name, found.size(), files[found[0]], files[found[1 % found.size()]], root.string());
-    require(!labels[found[0]], ErrorKind::data, "{}: duplicate file '{}': row {} means {} again", csv,
-            without_nifti_ending(name), row + 1, files[found[0]]);
-    labels[found[0]] = table.rows[row];
-  }
-  for (size_t i = 0; i < files.size(); ++i)
-    if (!labels[i]) no_row.push_back(files[i]);
-  require(no_row.size() < files.size(), ErrorKind::data, "{}: {} lists none of its files: {}; {}",
-          root.string(), csv, with_examples("file", "", files), with_examples("row", "", no_file));
-  const auto skip = [&](const char* noun, const std::string& rest, const std::vector<std::string>& names) {
-    if (names.empty()) return;
-    require(!config.strict, ErrorKind::data, "{} (data.strict)", with_examples(noun, rest, names));
-    set.warn(with_examples(noun, rest + ", skipped", names));
-  };
-  skip("row", fmt::format(" of {} without a file in {}", csv, root.string()), no_file);
-  skip("file", fmt::format(" of {} without a row in {}", root.string(), csv), no_row);
-  return labels;
+/// "folder/scan" for "folder/scan.nii.gz".
+std::string without_nifti_ending(const std::string& path) {
+  return path.substr(0, path.size() - ending_of(path, {".nii.gz", ".nii", ".gz"}).size());
 }
 
 std::vector<int64_t> target_size(const io::NiftiVolume& volume, const VolumeConfig& config) {
@@ -144,29 +103,6 @@ at::Tensor read_one(const std::string& path, const VolumeConfig& config, int64_t
   const at::Tensor stored = narrowed(volume.values).view(shape);
   const std::vector<int64_t> size = target_size(volume, config);
   return size.empty() ? stored : resampled(stored, size, config.missing_values);
-}
-
-/// Class names: those of the config, else sorted as numbers, else as text.
-std::vector<std::string> class_names(const std::set<std::string>& found, const VolumeConfig& config,
-                                     const std::string& path) {
-  if (!config.classes.empty()) {
-    const NameIndex known(config.classes);
-    for (const std::string& label : found)
-      require(known.contains(label), ErrorKind::data, "{}: class '{}' is not among data.classes", path,
-              label);
-    return config.classes;
-  }
-  std::vector<std::string> names(found.begin(), found.end());
-  const auto number = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
-  const bool numbers = std::all_of(names.begin(), names.end(), [](const std::string& text) {
-    char* end = nullptr;
-    std::strtod(text.c_str(), &end);
-    return end != text.c_str() && *end == '\0';
-  });
-  if (numbers)
-    std::stable_sort(names.begin(), names.end(),
-                     [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
-  return names;
 }
 
 /// The first of the files whose kind is known, with a remedy, or "none". Looks at 100 files.
@@ -275,15 +211,6 @@ void read_files(VolumeSet& set, const std::vector<fs::path>& files, std::span<co
                                     config.path, set.voxels.text()));
 }
 
-/// Names by which results tell samples apart: file names, with their folders if these are not unique.
-std::vector<std::string> sample_names(const std::vector<std::string>& files) {
-  std::vector<std::string> names;
-  for (const std::string& file : files) names.push_back(stem_of(file));
-  if (std::set<std::string>(names.begin(), names.end()).size() == names.size()) return names;
-  std::transform(files.begin(), files.end(), names.begin(), without_nifti_ending);
-  return names;
-}
-
 }  // namespace
 
 at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size,
@@ -315,47 +242,34 @@ at::Tensor resampled(const at::Tensor& volume, const std::vector<int64_t>& size,
 
 VolumeSet read_nifti_volumes(const VolumeConfig& config, bool with_test) {
   const fs::path root = config.path;
-  const std::vector<fs::path> files = nifti_files(root);
-  std::vector<std::string> inside;
-  for (const fs::path& file : files)
-    inside.push_back(file == root ? file.filename().string()
-                                  : file.lexically_relative(root).generic_string());
+  const std::vector<fs::path> all = nifti_files(root);
+  FolderFiles files{root, {}, without_nifti_ending};
+  for (const fs::path& file : all)
+    files.paths.push_back(file == root ? file.filename().string()
+                                       : file.lexically_relative(root).generic_string());
   VolumeSet set;
   set.narrowed = true;
   LabelTable table;
   FileLabels labels;
-  std::set<std::string> found;
   if (const std::string csv = label_table_of(config); !csv.empty()) {
-    require(fs::exists(csv), ErrorKind::no_input, "there is no file {} with the labels", csv);
-    table = read_file_labels(csv, config);
-    labels = match_labels(set, table, inside, root, config);
-    for (const auto& label : labels)
-      if (label) found.insert(label->label);
-    set.classes = class_names(found, config, csv);
+    table = read_file_labels(csv, config, without_nifti_ending);
+    labels = match_labels(set, table, files, config);
+    set.classes = class_names(labels, config.classes, csv, config);
   } else {
-    labels = folder_labels(set, inside, config);
-    for (const auto& label : labels)
-      if (label) found.insert(label->label);
+    labels = folder_labels(set, files.paths, config);
     if (!labels.empty()) {
-      set.classes = class_names(found, config, root.string());
+      set.classes = class_names(labels, config.classes, root.string(), config);
       set.notes.push_back(
           fmt::format("{}: classes from folder names: {}", root.string(), listed_names(set.classes)));
     }
   }
-  const NameIndex classes(set.classes);
   std::vector<fs::path> taken;
-  std::vector<LabelRow> rows;
-  for (size_t i = 0; i < files.size(); ++i) {
-    if (!labels.empty() && !labels[i]) continue;
-    taken.push_back(files[i]);
-    set.names.push_back(inside[i]);
-    set.labels.push_back(labels.empty() ? -1 : static_cast<int64_t>(*classes.find(labels[i]->label)));
-    if (!labels.empty()) rows.push_back(std::move(*labels[i]));
-  }
-  set.names = sample_names(set.names);
-  const bool split = take_rows(set, table, rows);
   // Before reading: the split is the same with and without the test volumes, and without broken ones.
-  if (!split && !rows.empty()) split_by_class(set, config.split_ratios, config.split_seed);
+  for (const size_t i :
+       take_files(set, files, std::move(labels), table, config.split_ratios, config.split_seed))
+    taken.push_back(all[i]);
+  std::transform(set.names.begin(), set.names.end(), set.names.begin(), without_nifti_ending);
+  set.names = short_names(set.names);
   read_files(set, taken, with_test ? std::span<const int64_t>() : set.test, config);
   return set;
 }

@@ -7,6 +7,9 @@
 
 namespace modewise::data {
 
+/// The table of labels of `config`; "": none.
+std::string label_table_of(const VolumeConfig& config);
+
 /// Each sets volumes (of the stored type, or float32), labels, names and notes, and splits if the data has
 /// them.
 VolumeSet read_npz_volumes(const VolumeConfig& config, bool with_test);

@@ -38,15 +38,6 @@ std::string format_of(const VolumeConfig& config) {
   return "nifti";
 }
 
-/// Refuses settings of columns where there is no table of labels.
-void refuse_columns(const VolumeConfig& config) {
-  for (const auto& [option, column] :
-       {std::pair("split_column", &config.split_column), std::pair("group_column", &config.group_column)})
-    require(column->empty() || *column == "none", ErrorKind::config,
-            "data.{} = {}: {} has no table of labels (CSV), which would have such a column", option, *column,
-            config.path);
-}
-
 /// Masks voxels that are not finite or have one of `values` in all channels.
 void mark_missing(VolumeSet& set, const std::vector<double>& values) {
   set.valid.resize(set.volumes.size());
@@ -261,14 +252,13 @@ void VolumeFills::warn(VolumeSet& set) const {
 
 std::string label_table_of(const VolumeConfig& config) {
   const std::string format = format_of(config);
-  const std::string usual = (fs::path(config.path) / "labels.csv").string();
-  if (format == "nifti") return !config.labels.empty() ? config.labels : fs::exists(usual) ? usual : "";
+  if (format == "nifti") return config.table_of(config.path);
   return format == "npy" && lower_extension(config.labels) == ".csv" ? config.labels : "";
 }
 
 VolumeSet load_volumes(const VolumeConfig& config, bool with_test) {
   const std::string format = format_of(config);
-  if (label_table_of(config).empty()) refuse_columns(config);
+  if (!config.trained && label_table_of(config).empty()) config.refuse_columns(config.path);
   VolumeSet set = format == "nifti" ? read_nifti_volumes(config, with_test)
                   : format == "npy" ? read_npy_volumes(config)
                                     : read_npz_volumes(config, with_test);

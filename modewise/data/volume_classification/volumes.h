@@ -52,9 +52,6 @@ struct VolumeSet : LabelledSamples {
   bool masked() const;
 };
 
-/// The table of labels that load_volumes() reads; "": none.
-std::string label_table_of(const VolumeConfig& config);
-
 /// Loads the volumes of `config`. Data errors: NPZ without the arrays, labels out of range, a MedMNIST set
 /// with wrong counts, different numbers of labels and volumes, volumes with different numbers of axes, no
 /// volume. Without `with_test` the set has no test volumes and none is read (only the labels, if

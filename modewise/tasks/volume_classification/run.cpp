@@ -67,10 +67,10 @@ void VolumeClassificationRun::load_samples_of(const std::string& path, bool with
   if (!path.empty()) {
     wanted.path = path;
     wanted.format = "auto";
-    wanted.labels.clear();
-    if (data::label_table_of(wanted).empty()) wanted.split_column = wanted.group_column = "";
+    wanted.use_other_data();
   }
   wanted.trained = true;
+  wanted.labelled = labelled_;
   wanted.classes_are_labels = config.data.classes.empty();
   wanted.classes = trained_classes_;
   if (!trained_intensity_.empty()) wanted.intensity = trained_intensity_;

@@ -130,6 +130,37 @@ TEST_F(Volumes, OfFoldersOfSplitsKeepThem) {
   EXPECT_THAT(set.validation, ElementsAre(3));
 }
 
+TEST_F(Volumes, OfATableKeepTheSplitsOfTheirFolders) {
+  for (const char* file : {"train/a.nii", "train/b.nii", "valid/c.nii", "test/d.nii", "test/e.nii"})
+    scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
+  scratch_.write("scans/labels.csv", "file,label\na,x\nb,y\nc,x\nd,y\n");
+  VolumeSet set = load_volumes(config_of(scratch_.path("scans")));
+  EXPECT_THAT(set.names, ElementsAre("d", "a", "b", "c"));
+  EXPECT_THAT(set.test, ElementsAre(0));
+  EXPECT_THAT(set.train, ElementsAre(1, 2));
+  EXPECT_THAT(set.validation, ElementsAre(3));
+  EXPECT_EQ(set.notes.back(), scratch_.path("scans") + ": the splits are the folders test, train, valid");
+  // A column of splits takes precedence, and so does a file in another folder.
+  scratch_.write("scans/labels.csv", "file,label,split\na,x,test\nb,y,val\nc,x,train\nd,y,train\n");
+  EXPECT_THAT(load_volumes(config_of(scratch_.path("scans"))).test, ElementsAre(1));
+  scratch_.write("scans/labels.csv", "file,label\na,x\nb,y\nc,x\nd,y\nf,x\n");
+  scratch_.write("scans/more/f.nii", nifti_bytes(2, 2, 2));
+  EXPECT_FALSE(load_volumes(config_of(scratch_.path("scans"))).drawn.empty());
+}
+
+TEST_F(Volumes, OfATableAreAllPredicted) {
+  for (const char* file : {"a", "b", "c"})
+    scratch_.write(std::string("scans/") + file + ".nii", nifti_bytes(2, 2, 2));
+  scratch_.write("scans/labels.csv", "file,label,split\nb,y,test\na,z,train\nq,x,train\n");
+  VolumeConfig config = config_of(scratch_.path("scans"));
+  config.label_column = "class";  // of the run's own table
+  config.classes = {"x", "y"};
+  config.use_other_data();
+  EXPECT_EQ(refusal(config), scratch_.path("scans/labels.csv") + ": class 'z' is not among data.classes");
+  config.labelled = false;
+  EXPECT_THAT(load_volumes(config).labels, ElementsAre(-1, 1, -1));
+}
+
 TEST_F(Volumes, OfOneFolderHaveNoClasses) {
   for (const char* file : {"ill/a.nii", "ill/b.nii"})
     scratch_.write(std::string("scans/") + file, nifti_bytes(2, 2, 2));
@@ -260,6 +291,8 @@ TEST_F(Volumes, OfPatientsWithEqualFileNamesAreDistinguished) {
               ElementsAre(fmt::format("1 row of {0}/labels.csv without a file in {0}, skipped: p4/ct.nii",
                                       scratch_.path("scans")),
                           HasSubstr("1 of the 1 test volumes is identical to"),
+                          scratch_.path("scans/labels.csv") +
+                              ": the files are those of column 'File Name' (data.file_column)",
                           HasSubstr("0 of 2 training groups moved to validation")));
   EXPECT_EQ(set.warnings, 2U);
   VolumeConfig strict = config_of(scratch_.path("scans"));

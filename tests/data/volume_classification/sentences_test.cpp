@@ -150,8 +150,9 @@ TEST_F(VolumeSentences, OfNiftiFolders) {
   scratch_.write("scans/labels.csv", "file,kind\na,1\nb,2\n");
   EXPECT_EQ(
       said(ErrorKind::data, config),
-      "scans/labels.csv: expected a column of files (file) and one of classes (label); data.file_column and "
-      "data.label_column select others; the columns are: file, kind");
+      "scans/labels.csv: expected a column of files (file) and one of classes (label), or of 0 and 1 for "
+      "each class; data.file_column and data.label_column select others, data.labels = none leaves the table "
+      "out; the columns are: file, kind");
   scratch_.write("scans/labels.csv", "file,label,split\na,1,holdout\nb,2,train\n");
   EXPECT_EQ(said(ErrorKind::data, config),
             "scans/labels.csv: 'holdout' is not train, validation or test; "

@@ -472,12 +472,17 @@ TEST_F(Volumes, OfNpyTakeTheColumnsOfTheirTable) {
 
 TEST_F(Volumes, RefuseColumnsWithoutATable) {
   VolumeConfig config = config_of(write("a.npz", six_arrays()));
-  for (std::string* column : {&config.group_column, &config.split_column}) {
+  for (const auto& [name, column] :
+       {std::pair("file_column", &config.file_column), std::pair("label_column", &config.label_column),
+        std::pair("split_column", &config.split_column), std::pair("group_column", &config.group_column)}) {
     *column = "patient";
     EXPECT_EQ(
         error_of(ErrorKind::config, [&] { load_volumes(config); }),
         fmt::format("data.{} = patient: {} has no table of labels (CSV), which would have such a column",
-                    column == &config.group_column ? "group_column" : "split_column", config.path));
+                    name, config.path));
+    config.trained = true;
+    EXPECT_EQ(load_volumes(config).count(), 9);
+    config.trained = false;
     *column = "";
   }
 }
