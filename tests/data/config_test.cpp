@@ -8,6 +8,7 @@
 
 #include "modewise/core/integer_bounds.h"
 #include "modewise/data/forecasting/config.h"
+#include "modewise/data/image_classification/config.h"
 #include "modewise/data/language_modeling/config.h"
 #include "modewise/data/segmentation/config.h"
 #include "modewise/data/series_classification/config.h"
@@ -114,6 +115,9 @@ TEST(Config, TakesTheNamesOfBuiltInDataForWhatTheyAre) {
   EXPECT_FALSE(absolute(volumes, volumes.labels, "csv"));  // an array of the NPZ
   for (const char* file : {"a.csv", "a.tsv", "a.npy", "a/b"})
     EXPECT_TRUE(absolute(volumes, volumes.labels, file));
+  ImageConfig images;
+  EXPECT_FALSE(absolute(images, images.labels, "none"));
+  EXPECT_TRUE(absolute(images, images.labels, "some.txt"));
 }
 
 template <class Config>

@@ -49,11 +49,13 @@ def test_splits_may_be_named_in_capitals(tmp_path):
     assert not any("split by class" in note for note in shown["notes"])
 
 
-def test_lists_of_labels_are_not_read_for_images(tmp_path):
+def test_lists_of_labels_of_other_names_are_named(tmp_path):
     for i in range(4):
         image(tmp_path / f"images/{i}.png", i)
-    (tmp_path / "labels.csv").write_text("file,label\n" + "".join(f"{i}.png,{i % 2}\n" for i in range(4)))
-    fails(65, "'images'", "labels.csv", "folder for each class", arguments=["data", "show", tmp_path])
+    (tmp_path / "train.csv").write_text("file,label\n" + "".join(f"{i}.png,{i % 2}\n" for i in range(4)))
+    fails(65, "'images'", "folder for each class", f"--labels {tmp_path / 'train.csv'} (data.labels)", arguments=["data", "show", tmp_path])
+    shown = json.loads(ok("data", "show", tmp_path, "--set", f"data.labels={tmp_path / 'train.csv'}", "--json").stdout)
+    assert [one["name"] if isinstance(one, dict) else one for one in shown["classes"]] == ["0", "1"]
 
 
 def test_folders_of_splits_may_have_capitals(tmp_path):

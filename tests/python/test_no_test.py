@@ -5,6 +5,7 @@ import json
 import shutil
 
 import numpy as np
+import PIL.Image
 import pytest
 
 from cli_helpers import fails, modewise, ok, write_csv
@@ -86,6 +87,30 @@ class Nifti(Classify):
     def spoil(self, folder):
         for name in self.test_files():
             (folder / "scans" / name).write_bytes(b"no NIfTI at all")
+        yield "garbage"
+
+
+class Photos:
+    """A folder of images; labels.csv holds their splits."""
+    command = "classify-images"
+    options = ["--set", "model.cnn.widths=[4,8]", "--set", "train.batch_size=16"]
+    counted = "samples"
+
+    def write(self, folder):
+        rng = np.random.default_rng(0)
+        (folder / "photos").mkdir(exist_ok=True)
+        rows = ["file,label,split"]
+        for i in range(48):
+            pixels = rng.integers(0, 99, (8, 8, 3), np.uint8)
+            pixels[:, :, i % 3 % 2] += 100
+            PIL.Image.fromarray(pixels).save(folder / f"photos/{i:02}.png")
+            rows.append(f"{i},{i % 3 % 2},{'test' if i % 4 == 0 else 'val' if i % 4 == 1 else 'train'}")
+        (folder / "photos/labels.csv").write_text("\n".join(rows) + "\n")
+        return ["--data", folder / "photos"]
+
+    def spoil(self, folder):
+        for i in range(0, 48, 4):
+            (folder / f"photos/{i:02}.png").write_bytes(b"no image at all")
         yield "garbage"
 
 
@@ -171,7 +196,7 @@ class Tiles:
         yield "garbage"
 
 
-CASES = [Forecast, Classify, Series, Language, Tiles, *(pytest.param(case, marks=pytest.mark.long) for case in (Nifti, Paper, Recall))]
+CASES = [Forecast, Classify, Photos, Series, Language, Tiles, *(pytest.param(case, marks=pytest.mark.long) for case in (Nifti, Paper, Recall))]
 
 
 def newest(run):

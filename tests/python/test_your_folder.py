@@ -82,7 +82,7 @@ def test_a_command_prints_what_the_page_says(folders, command, printed):
 
 
 def test_the_page_has_an_example_of_each_form():
-    assert len(COMMANDS.findall(PAGE.read_text())) == len(FILES.findall(PAGE.read_text())) == 7
+    assert len(COMMANDS.findall(PAGE.read_text())) == len(FILES.findall(PAGE.read_text())) == 8
 
 
 def test_a_list_is_refused_where_it_is_strict(folders):

@@ -6,11 +6,17 @@ namespace modewise::data {
 
 void ImageConfig::fields(Fields& f) {
   f.add("path", path,
-        "images: a folder of CIFAR-10's binary batches, a folder with one folder of PNG and JPEG files per "
-        "each class, or an NPZ",
+        "images: a folder of CIFAR-10's binary batches, a folder with one folder of PNG and JPEG files for "
+        "each class or with a table of labels, or an NPZ",
         {.is_path = always});
   f.add("format", format, "file format; auto: from the name and the contents",
         {.one_of = {"auto", "cifar", "folders", "npz"}});
+  f.add(
+      "labels", labels,
+      "table of the labels of a folder of images (CSV): a column of files and one of classes, optionally of "
+      "splits and groups; empty: labels.csv, if the folder has it; none: folders are the classes",
+      {.is_path = [](const std::string& text) { return text != "none"; }});
+  LabelTableConfig::fields(f);
   f.add("size", size, "height and width of the images in pixels; empty: their own, which must be equal",
         {.min = 1, .max = 4096});
   f.add("fit", fit, "images of another aspect ratio: crop (the largest centred part) or stretch",

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "modewise/core/fields.h"
+#include "modewise/data/label_table_config.h"
 
 namespace modewise::data {
 
-struct ImageConfig {
-  std::string path;                  // folder of CIFAR-10 batches or of one folder per class, or NPZ
+struct ImageConfig : LabelTableConfig {
+  std::string path;                  // folder of CIFAR-10 batches or of images, or NPZ
   std::string format = "auto";       // auto, cifar, folders, npz
   std::vector<int64_t> size;         // height and width; empty: those of the images, which must be equal
   std::string fit = "crop";          // crop
@@ -23,7 +24,6 @@ struct ImageConfig {
   double skip_broken = 0;           // most broken files that are left out, or below 1 their largest fraction
   bool allow_size = false;          // decodes images of any size
   bool trained = false;             // no field: the classes are a run's, and images need no label
-  bool labelled = true;             // no field: folders of other classes are errors
   bool classes_are_labels = false;  // no field: classes that are numbers are the labels of arrays
 
   void fields(Fields& f);

@@ -1,4 +1,4 @@
-// Image folders: one folder of PNG and JPEG files per class.
+// Image folders: one folder of PNG and JPEG files per class, or files with a table of their classes.
 
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/tensor.h>
@@ -16,10 +16,11 @@
 #include "modewise/core/error.h"
 #include "modewise/core/folder.h"
 #include "modewise/core/name_index.h"
+#include "modewise/core/nearest_name.h"
 #include "modewise/data/broken_files.h"
 #include "modewise/data/image_classification/sources.h"
+#include "modewise/data/labelled_files.h"
 #include "modewise/data/split_names.h"
-#include "modewise/io/ascii.h"
 
 namespace modewise::data {
 namespace {
@@ -55,7 +56,20 @@ bool holds_folder(const ImagePath& folder) {
                      [](const ImagePath& one) { return std::filesystem::is_directory(one); });
 }
 
-std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out) {
+/// Advice to read the tables of the folder, if it has some; "": none. A trained run has its table in
+/// labels.csv.
+std::string labels_hint(const ImageConfig& config) {
+  if (config.trained || config.labels == "none" || !std::filesystem::is_directory(config.path)) return "";
+  std::vector<std::string> tables;
+  for (const std::string& name : names_within(config.path))
+    if (!ending_of(name, {".csv", ".tsv"}).empty())
+      tables.push_back((ImagePath(config.path) / name).string());
+  if (tables.empty()) return "";
+  return fmt::format("; --labels {} (data.labels) reads the classes of the images from a table",
+                     fmt::join(tables, " or --labels "));
+}
+
+std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out, const std::string& hint) {
   std::vector<ClassFolder> classes;
   for (const std::string& name : names_within(root)) {
     if (!std::filesystem::is_directory(root / name)) {
@@ -71,9 +85,9 @@ std::vector<ClassFolder> class_folders(const ImagePath& root, LeftOut& left_out)
         left_out.add(path);
     }
     require(!added.files.empty(), ErrorKind::data,
-            "{}: expected images (.png, .jpg, .jpeg) of class '{}' in this folder, found none{}",
+            "{}: expected images (.png, .jpg, .jpeg) of class '{}' in this folder, found none{}{}",
             (root / name).string(), name,
-            holds_folder(root / name) ? "; images of its subfolders are not read" : "");
+            holds_folder(root / name) ? "; images of its subfolders are not read" : "", hint);
   }
   return classes;
 }
@@ -151,9 +165,57 @@ std::vector<ImagePath> loose_files(ImageSet& set, const ImagePath& root) {
   return files;
 }
 
+/// "folder/a" for "folder/a.png"; other endings stay.
+std::string without_image_ending(const std::string& path) {
+  return io::named_as_image(path) ? ImagePath(path).replace_extension().string() : path;
+}
+
+/// Says that the table has the classes, where the folders of the images could be classes, too.
+void note_folders(ImageSet& set, const FolderFiles& files, const ImageConfig& config) {
+  std::set<std::string> folders;
+  for (const std::string& path : files.paths) {
+    const size_t slash = path.find('/');
+    if (slash == std::string::npos) return;
+    folders.insert(path.substr(0, slash));
+  }
+  if (folders.size() < 2 || name_splits(folders) || !config.labels.empty()) return;
+  set.notes.push_back(
+      fmt::format("{}: the classes are those of labels.csv, not the folders {}; data.labels = none takes the "
+                  "folders",
+                  config.path, listed_names(std::vector(folders.begin(), folders.end()))));
+}
+
+/// Lists the files that a table labels. Removes the test images without `with_test`.
+std::vector<ImagePath> list_labelled_files(ImageSet& set, const std::string& csv, const ImageConfig& config,
+                                           bool with_test) {
+  FolderFiles files{config.path, {}, without_image_ending};
+  for (const ImagePath& file : data_files_below(files.root))
+    if (io::named_as_image(file))
+      files.paths.push_back(require_utf8(file).lexically_relative(files.root).generic_string());
+  std::sort(files.paths.begin(), files.paths.end());
+  require(!files.paths.empty(), ErrorKind::data,
+          "{}: expected images (.png, .jpg, .jpeg) in this folder, which {} labels, found none", config.path,
+          csv);
+  const LabelTable table = read_file_labels(csv, config, without_image_ending);
+  FileLabels labels = match_labels(set, table, files, config);
+  set.classes = class_names(labels, config.classes, csv, config);
+  note_folders(set, files, config);
+  std::vector<ImagePath> taken, kept;
+  for (const size_t i :
+       take_files(set, files, std::move(labels), table, config.split_ratios, config.split_seed))
+    taken.push_back(files.root / files.paths[i]);
+  set.names = short_names(set.names);
+  set.split_here = !set.drawn.empty();
+  if (with_test) return taken;
+  for (const int64_t i : leave_test_out(set)) kept.push_back(taken[static_cast<size_t>(i)]);
+  return kept;
+}
+
 /// Lists the files of all images without reading them.
 std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool with_test,
                                   LeftOut& left_out) {
+  if (const std::string csv = config.table_of(config.path); !csv.empty())
+    return list_labelled_files(set, csv, config, with_test);
   ImagePath root = config.path;
   std::vector<ImagePath> files;
   if (!config.classes.empty()) files = loose_files(set, root);
@@ -167,22 +229,23 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
     leave_unlabelled_out(set, parts);
     if (!others.empty()) set.notes.push_back(left_out_of_splits(config.path, others));
   }
+  const std::string hint = labels_hint(config);
   const bool only_train = !parts[0].empty() && parts[1].empty() && parts[2].empty();
   if (only_train) root = parts[0];
   if (parts[0].empty() || only_train) {
-    const std::vector<ClassFolder> found = class_folders(root, left_out);
+    const std::vector<ClassFolder> found = class_folders(root, left_out, hint);
     set.classes = names_of(found, config);
-    const std::string other = io::to_lower(ImagePath(left_out.first).extension().string());
-    require(found.size() != 1 || !(other == ".csv" || other == ".tsv" || other == ".json"), ErrorKind::data,
-            "{}: all images are in one folder, '{}', and lists of labels such as {} are not read for images: "
-            "a folder "
-            "for each class is expected",
-            config.path, found.empty() ? "" : found[0].name, left_out.first);
+    const bool listed = !hint.empty() || lower_extension(left_out.first) == ".json";
+    require(found.size() != 1 || !listed || !config.labelled, ErrorKind::data,
+            "{}: all images are in one folder, '{}', but a folder for each class, or a table of labels "
+            "(labels.csv), "
+            "is expected{}",
+            config.path, found.empty() ? "" : found[0].name, hint);
     add_class_files(set, found, root, nullptr, files, config.labelled);
     require(!files.empty(), ErrorKind::data,
             "{}: expected one folder of images (.png, .jpg, .jpeg) per class, or folders train and test of "
-            "such folders, found none",
-            config.path);
+            "such folders, or labels.csv with the columns file and label, found none{}",
+            config.path, hint);
     split_by_class(set, config.split_ratios, config.split_seed);
     set.split_here = true;
     if (with_test) return files;
@@ -193,9 +256,9 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
   const std::array<std::vector<int64_t>*, 3> splits = {&set.train, &set.validation, &set.test};
   for (size_t i = 0; i < (with_test ? 3 : 2); ++i) {
     if (parts[i].empty()) continue;
-    const std::vector<ClassFolder> found = class_folders(parts[i], left_out);
-    require(!found.empty(), ErrorKind::data, "{}: expected one folder of images per class, found none",
-            parts[i].string());
+    const std::vector<ClassFolder> found = class_folders(parts[i], left_out, hint);
+    require(!found.empty(), ErrorKind::data, "{}: expected one folder of images per class, found none{}",
+            parts[i].string(), hint);
     if (i == 0) set.classes = names_of(found, config);
     add_class_files(set, found, parts[i], splits[i], files, config.labelled);
   }
@@ -211,8 +274,8 @@ ImageSet read_image_folders(const ImageConfig& config, bool with_test) {
   if (left_out.count > 0) {
     set.warn(
         fmt::format("skipped {} of the entries of {}: not an image (.png, .jpg, .jpeg) of a class; "
-                    "the first: {}",
-                    left_out.count, config.path, left_out.first));
+                    "the first: {}{}",
+                    left_out.count, config.path, left_out.first, labels_hint(config)));
   }
   io::ImageReadOptions options;
   if (!config.size.empty()) options = {config.size[0], config.size[1]};

@@ -29,8 +29,8 @@ std::string image_format(const ImageConfig& config) {
   if (std::filesystem::is_directory(config.path)) return holds_cifar(config.path) ? "cifar" : "folders";
   if (!config.classes.empty() && io::named_as_image(config.path)) return "folders";
   require(lower_extension(config.path) == ".npz", ErrorKind::data,
-          "{}: expected images: a folder of CIFAR-10 batches, a folder with one folder per class, or an "
-          ".npz file",
+          "{}: expected images: a folder of CIFAR-10 batches, a folder with one folder per class or with "
+          "labels.csv, or an .npz file",
           config.path);
   return "npz";
 }
@@ -66,6 +66,12 @@ ImageSet load_images(const ImageConfig& config, bool with_test) {
   require(config.size.empty() || config.size.size() == 2, ErrorKind::config,
           "data.size: expected height and width of the images, got [{}]", fmt::join(config.size, ", "));
   const std::string format = image_format(config);
+  const bool folders = format == "folders";
+  if (!config.trained && (!folders || config.table_of(config.path).empty()))
+    config.refuse_columns(config.path);
+  require(folders || config.labels.empty() || config.labels == "none", ErrorKind::config,
+          "data.labels = {}: a table is read for folders of images, but {} has its own labels", config.labels,
+          config.path);
   ImageSet set = format == "cifar"     ? read_cifar_images(config, with_test)
                  : format == "folders" ? read_image_folders(config, with_test)
                                        : read_npz_images(config, with_test);

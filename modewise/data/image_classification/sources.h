@@ -12,10 +12,11 @@ bool holds_cifar(const std::string& folder);
 /// Reads data_batch_1.bin … data_batch_5.bin (those that exist), test_batch.bin, and class names from
 /// batches.meta.txt if it exists.
 ImageSet read_cifar_images(const ImageConfig& config, bool with_test);
-/// Reads one folder per class, in the folder itself or in its folders train, val (valid, validation) and
-/// test. With data.classes also a folder of images only, or one image, without classes. Classes and files are
-/// in byte order. Images are .png, .jpg and .jpeg files; other entries are skipped with a warning, system
-/// files (core/data_files.h) without. Broken files are left out up to data.skip_broken, after the split.
+/// Reads the images below a folder that has a table of labels (data.labels, labels.csv), by path. Else one
+/// folder per class, in the folder itself or in its folders train, val (valid, validation) and test. With
+/// data.classes also a folder of images only, or one image, without classes. Classes and files are in byte
+/// order. Images are .png, .jpg and .jpeg files; other entries are skipped with a warning, system files
+/// (core/data_files.h) without. Broken files are left out up to data.skip_broken, after the split.
 ImageSet read_image_folders(const ImageConfig& config, bool with_test);
 /// Reads MedMNIST's arrays train_images, train_labels, val_… and test_…, or images and labels; images are
 /// [n, h, w] or [n, h, w, 3] uint8.

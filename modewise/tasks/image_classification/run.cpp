@@ -38,8 +38,8 @@ ClassDescription ImageClassificationRun::about() const {
 
 void ImageClassificationRun::load_training_samples(bool with_test) {
   require(!config.data.path.empty(), ErrorKind::usage,
-          "no data: give --data FOLDER, such as cifar-10-batches-bin or a folder with one folder of images "
-          "per class");
+          "no data: give --data FOLDER, such as cifar-10-batches-bin, or a folder with one folder of images "
+          "per class or with labels.csv");
   take_members();
   data::ImageSet set = data::load_images(config.data, with_test);
   require_parts(set, with_test);
@@ -55,6 +55,7 @@ void ImageClassificationRun::load_samples_of(const std::string& path, bool with_
   if (!path.empty()) {
     wanted.path = path;
     wanted.format = "auto";
+    wanted.use_other_data();
     wanted.size = shape_.size;
     wanted.channels = shape_.channels == 1 ? "grey" : "color";
   }

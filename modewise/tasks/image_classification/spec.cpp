@@ -97,14 +97,16 @@ const TaskSpec image_classification_spec = {
     .summary = "Trains an image classifier and evaluates it on the test images.",
     .example = "modewise train classify-images --data cifar-10-batches-bin --attention stt",
     .data_help =
-        "CIFAR-10 folder, a folder with one folder of PNG or JPEG files per class, or NPZ (data.path)",
+        "CIFAR-10 folder, a folder with one folder of PNG or JPEG files per class or with labels.csv, or NPZ "
+        "(data.path)",
     .model_help =
         "model (model.name): cnn, hot, transformer, divided, pooling-attention, vit, resnet18, resnet50, "
         "ensemble, auto",
     .options = {{"--attention", "model.cnn.attention",
                  "attention type of cnn: none, or one of docs/synthesizers.md"},
-                {"--allow-size", "data.allow_size", "decode images of any size",
-                 ShortOption::Takes::nothing}},
+                {"--allow-size", "data.allow_size", "decode images of any size", ShortOption::Takes::nothing},
+                {"--labels", "data.labels",
+                 "labels: CSV (file, label, split), if there is no labels.csv or folder per class"}},
     .validation = {{"/validation/accuracy", "validation accuracy %", "highest", 1, 100},
                    {"/validation/auc", "validation AUC %", "highest", 1, 100}},
     .create = create,
