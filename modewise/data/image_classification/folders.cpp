@@ -238,8 +238,7 @@ std::vector<ImagePath> list_files(ImageSet& set, const ImageConfig& config, bool
     const bool listed = !hint.empty() || lower_extension(left_out.first) == ".json";
     require(found.size() != 1 || !listed || !config.labelled, ErrorKind::data,
             "{}: all images are in one folder, '{}', but a folder for each class, or a table of labels "
-            "(labels.csv), "
-            "is expected{}",
+            "(labels.csv), is expected{}",
             config.path, found.empty() ? "" : found[0].name, hint);
     add_class_files(set, found, root, nullptr, files, config.labelled);
     require(!files.empty(), ErrorKind::data,

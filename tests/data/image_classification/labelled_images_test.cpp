@@ -271,6 +271,13 @@ TEST_F(LabelledImages, WithoutATableNameWhatIsMissing) {
                         "none; images of its subfolders are not read; --labels {} (data.labels) reads the "
                         "classes of the images from a table",
                         photos(), path));
+  std::filesystem::rename(photos() + "/more/deep/c.png", photos() + "/more/c.png");
+  std::filesystem::remove(photos() + "/more/deep");
+  EXPECT_EQ(load_images(config()).notes.front(),
+            fmt::format("skipped 2 of the entries of {}: not an image (.png, .jpg, .jpeg) of a class; the "
+                        "first: {}/b.txt; --labels {} (data.labels) reads the classes of the images from a "
+                        "table",
+                        photos(), photos(), path));
   ImageConfig given = config();
   for (const auto& [name, column] :
        {std::pair("file_column", &given.file_column), std::pair("label_column", &given.label_column),
