@@ -8,6 +8,7 @@ import pytest
 
 from cli_helpers import fails, ok
 from test_generate import small_folder
+from test_language_folders import byte_level, folder_of
 
 WORDS = "once upon a time there was a model of bytes and it read every text to its end".split()
 
@@ -56,6 +57,56 @@ def test_bytes_and_words_are_those_of_the_first_tokens(model, tmp_path):
     one = made["results"][0]
     assert one["bytes"] == 100 and one["bits_per_byte"] == pytest.approx(one["loss"] * one["tokens"] / 100 / math.log(2), rel=1e-6)
     assert one["words"] == len(("a b c " * 20)[:100].split(" "))
+
+
+def test_bytes_and_words_are_those_of_the_predicted_tokens(tmp_path):
+    """Without a begin token the first token of a document is not predicted; lengths of tokens are those of tokenizers."""
+    tokenizer = byte_level()
+    folder = folder_of(tmp_path / "m", tokenizer)
+    texts = ["the cat", "wall", "over the hill", "the", "rain fell on the old walls of the town", "é"] * 5
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    made = json.loads(ok("evaluate", folder, "--data", tmp_path / "a.jsonl", "--convention", "stream,sliding,rolling", "--lengths", 16, "--json").stdout)["perplexity"]
+    encoded = [tokenizer.encode(text) for text in texts]
+    rest = sum(len(text[one.offsets[0][1]:].encode()) for text, one in zip(texts, encoded, strict=True) if len(one.ids) > 1 and text != "é")
+    rest += 5  # "é" are two tokens of a byte each, with equal offsets
+    whole = sum(len(text.encode()) for text in texts)
+    for one in made["results"]:
+        assert one["tokens"] == sum(len(text.ids) - 1 for text in encoded)
+        assert one["bytes"] == rest < whole == made["bytes"]
+        assert one["bits_per_byte"] == pytest.approx(one["loss"] * one["tokens"] / rest / math.log(2), rel=1e-6)
+        assert one["words"] == round(made["words"] * rest / whole)
+    begun = folder_of(tmp_path / "b", byte_level("<s>"), {"bos_token": "<s>"})  # rolling puts BOS before a text
+    one = json.loads(ok("evaluate", begun, "--data", tmp_path / "a.jsonl", "--convention", "rolling", "--json").stdout)["perplexity"]["results"][0]
+    assert one["bytes"] == whole and one["tokens"] == sum(len(text.ids) for text in encoded)
+
+
+@pytest.mark.parametrize("special", [("<s>", "</s>"), ("</s>",)])
+@pytest.mark.parametrize("context", ["", "  "])
+def test_options_without_context_follow_the_begin_token_or_the_end_token(special, context, tmp_path):
+    """As in lm-eval, also where the tokenizer puts no token before texts; a space separates them. The oracle is transformers."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    tokenizer = byte_level(*special)
+    folder = folder_of(tmp_path / "m", tokenizer, {"eos_token": "</s>", **({"bos_token": "<s>"} if "<s>" in special else {})})
+    options = ["t", "the cat went", "on the hill"]
+    (tmp_path / "q.jsonl").write_text(json.dumps({"q": context, "options": options, "answer": 1}) + "\n")
+    (tmp_path / "q.toml").write_text('kind = "choice"\ndata = "q.jsonl"\ncontext = "{q}"\nchoices = ["{options}"]\nanswer_kind = "number"\n')
+    answer = json.loads(ok("evaluate", folder, "--tasks", tmp_path / "q.toml", "--json").stdout)["tasks"][0]["answers"][0]
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    expected = []
+    for option in options:
+        ids = torch.tensor([[tokenizer.token_to_id(special[0]), *tokenizer.encode(f"{context} {option}").ids]])
+        with torch.no_grad():
+            logs = torch.log_softmax(model(ids).logits[0, :-1].double(), -1)
+        expected.append(logs.gather(1, ids[0, 1:, None]).sum().item())
+    assert answer["log_likelihoods"] == pytest.approx(expected, abs=1e-4)
+    assert answer["chosen"] == int(np.argmax(expected))
+
+
+def test_an_option_without_any_token_before_it_is_refused(tmp_path):
+    folder = folder_of(tmp_path / "m", byte_level())
+    (tmp_path / "q.jsonl").write_text(json.dumps({"q": "", "options": ["t", "the cat"], "answer": 1}) + "\n")
+    (tmp_path / "q.toml").write_text('kind = "choice"\ndata = "q.jsonl"\ncontext = "{q}"\nchoices = ["{options}"]\n')
+    fails(65, "the option ' t' has no context, and the tokenizer neither a begin nor an end token", arguments=["evaluate", folder, "--tasks", tmp_path / "q.toml"])
 
 
 def test_a_stream_is_stretched_for_its_longest_document(model, tmp_path):

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -30,6 +31,25 @@ std::optional<int32_t> prefix_token(const LanguageSource& source, const Language
   if (options.bos == "no" || (source.run && source.run->config.data.begin_token == "no")) return std::nullopt;
   if (convention != "rolling") return tokenizer.begin_before_text();
   return tokenizer.begin_id() ? tokenizer.begin_id() : tokenizer.end_id();
+}
+
+/// Sets the bytes and words of the predicted tokens: without a token before the documents, the first of each
+/// is not predicted; words are counted in proportion to the bytes.
+void set_predicted_text(TokenScores& scores, const data::TokenPart& text, bool prefix,
+                        const text::Tokenizer& tokenizer) {
+  scores.bytes = text.bytes();
+  scores.words = text.words();
+  if (prefix) return;
+  for (const data::TokenSpan& document : text.spans) {
+    if (document.size() == 0) continue;
+    int64_t id = 0;
+    text.file->read(document.begin, 1, &id);
+    const auto first = static_cast<text::Tokenizer::Id>(id);
+    scores.bytes -= document.size() == 1 ? document.bytes : std::ssize(tokenizer.decode({&first, 1}));
+  }
+  scores.bytes = std::max<int64_t>(0, scores.bytes);
+  scores.words = std::llround(static_cast<double>(text.words()) * static_cast<double>(scores.bytes) /
+                              static_cast<double>(std::max<int64_t>(1, text.bytes())));
 }
 
 std::vector<int64_t> wanted_lengths(const LanguageSource& source, const LanguageEvaluateOptions& options) {
@@ -233,8 +253,11 @@ Json evaluate_text(const LanguageSource& source, const data::TokenPart& whole,
     one.stride = std::min(options.stride, std::max<int64_t>(1, length - 1));
     one.windows = options.windows;
     one.longest = *std::max_element(lengths.begin(), lengths.end());
-    json["results"].push_back(
-        to_json(measure_perplexity(*model, text, prefix_token(source, options, convention), one)));
+    const std::optional<int32_t> prefix = prefix_token(source, options, convention);
+    PerplexityResult result = measure_perplexity(*model, text, prefix, one);
+    if (convention != "halves" && convention != "spread")  // these do not predict the whole text
+      set_predicted_text(result.scores, text, prefix.has_value(), *source.tokenizer);
+    json["results"].push_back(to_json(result));
   };
   for (const std::string& convention : options.conventions) {
     if (convention == "stream")

@@ -91,8 +91,6 @@ class DocumentTokens {
   std::vector<int64_t> sizes() const {
     return joined_.empty() ? sizes_ : std::vector<int64_t>{joined_.back()};
   }
-  int64_t bytes() const { return part_.bytes(); }
-  int64_t words() const { return part_.words(); }
 
   void read(size_t document, int64_t begin, int64_t count, int64_t* out) const {
     if (joined_.empty()) {
@@ -134,10 +132,6 @@ class PerplexityMeter {
     result_.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     require(result_.windows > 0, ErrorKind::data, "there is no token to predict");
     result_.window_loss /= static_cast<double>(result_.windows);
-    if (result_.options.convention != "halves" && result_.options.convention != "spread") {
-      result_.scores.bytes = tokens_.bytes();
-      result_.scores.words = tokens_.words();
-    }
     return result_;
   }
 

@@ -60,7 +60,7 @@ struct PerplexityResult {
 };
 nlohmann::ordered_json to_json(const PerplexityResult& result);
 
-/// Perplexity of the documents of `part`; `prefix`: the token before them. Throws
+/// Perplexity of the documents of `part`, without bytes and words; `prefix`: the token before them. Throws
 /// train::EvaluationInterrupted on a stop signal.
 PerplexityResult measure_perplexity(models::LanguageModel& model, const data::TokenPart& part,
                                     std::optional<int32_t> prefix, const PerplexityOptions& options);

@@ -25,8 +25,8 @@ using Ids = std::vector<text::Tokenizer::Id>;
 using Json = nlohmann::ordered_json;
 
 /// Tokens of context and option, of which the last `scored` belong to the option. As in lm-eval: option
-/// tokens are those of the whole text beyond the context, and trailing white space of the context goes to the
-/// option.
+/// tokens are those of the whole text beyond the context, trailing white space of the context goes to the
+/// option, and BOS, or else EOS, precedes an option without context.
 struct OptionTokens {
   Ids ids;
   int64_t scored = 0;
@@ -42,8 +42,16 @@ OptionTokens option_tokens(const text::Tokenizer& tokenizer, std::string context
   out.scored = std::ssize(out.ids) - std::ssize(tokenizer.encode(context));
   require(out.scored > 0, ErrorKind::data, "the option '{}' has no tokens after its context",
           option.substr(0, 60));
-  if (const auto begin = tokenizer.begin_before_text()) out.ids.insert(out.ids.begin(), *begin);
-  out.scored = std::min(out.scored, std::ssize(out.ids) - 1);
+  std::optional<text::Tokenizer::Id> before = tokenizer.begin_before_text();
+  if (!before && out.scored == std::ssize(out.ids)) {
+    before = tokenizer.begin_id() ? tokenizer.begin_id() : tokenizer.end_id();
+    require(
+        before.has_value(), ErrorKind::data,
+        "the option '{}' has no context, and the tokenizer neither a begin nor an end token to predict its "
+        "first token from",
+        option.substr(0, 60));
+  }
+  if (before) out.ids.insert(out.ids.begin(), *before);
   if (std::ssize(out.ids) > length + 1) out.ids.erase(out.ids.begin(), out.ids.end() - (length + 1));
   out.scored = std::min(out.scored, std::ssize(out.ids) - 1);
   return out;
