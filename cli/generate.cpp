@@ -28,7 +28,7 @@ std::string prompt_of(const GenerateOptions& options) {
   return read_text(options.prompt_file);
 }
 
-/// The options that sample as the model's generation_config.json says, where `used` differs.
+/// The options that sample as transformers does by the model's generation_config.json, where `used` differs.
 std::vector<std::string> unused_sampling(const models::SamplingConfig& file,
                                          const models::SamplingConfig& used) {
   std::vector<std::string> out;
@@ -36,11 +36,23 @@ std::vector<std::string> unused_sampling(const models::SamplingConfig& file,
     if (wanted != has) out.push_back(fmt::format("{} {}", option, wanted));
   };
   add("--temperature", file.temperature, used.temperature);
-  add("--top-k", file.top_k, used.top_k);
-  add("--top-p", file.top_p, used.top_p);
-  add("--min-p", file.min_p, used.min_p);
+  if (file.temperature > 0) {
+    add("--top-k", file.top_k, used.top_k);
+    add("--top-p", file.top_p, used.top_p);
+    add("--min-p", file.min_p, used.min_p);
+  }
   add("--repetition-penalty", file.repetition_penalty, used.repetition_penalty);
   return out;
+}
+
+void name_unused_sampling(const models::FileSampling& file, const models::SamplingConfig& used) {
+  const auto unused = file.sampling ? unused_sampling(*file.sampling, used) : std::vector<std::string>();
+  if (!unused.empty())
+    spdlog::info("the sampling options of the model's generation_config.json are not used: {}",
+                 fmt::join(unused, " "));
+  if (!file.unsupported.empty())
+    spdlog::info("the model's generation_config.json has options that modewise does not support: {}",
+                 fmt::join(file.unsupported, ", "));
 }
 
 double rate(size_t tokens, double seconds) {
@@ -70,9 +82,7 @@ void generate(const Program& program, const GenerateOptions& options) {
   const models::LoadedLanguageModel loaded = options.model.load();
   require(loaded.tokenizer != nullptr, ErrorKind::usage,
           "{} has no tokenizer: set --tokenizer (\"bytes\" for a byte-level model)", options.model.model);
-  if (const auto unused = unused_sampling(loaded.sampling, options.generation.sampling); !unused.empty())
-    spdlog::info("the sampling options of the model's generation_config.json are not used: {}",
-                 fmt::join(unused, " "));
+  name_unused_sampling(loaded.sampling, options.generation.sampling);
   const bool stream = !program.json();
   if (stream && options.echo) write_text(prompt);
   models::GenerationConfig generation = options.generation;

@@ -78,13 +78,17 @@ def test_sampling_of_generation_config_is_named_where_it_differs(tmp_path):
     folder = small_folder(tmp_path / "m")
     run = ["generate", folder, "--tokenizer", "bytes", "--prompt", "a", "--tokens", 3, "--json"]
     note = "the sampling options of the model's generation_config.json are not used: "
-    for config, options, noted in [({"do_sample": True, "temperature": 0.6, "top_p": 0.9}, [], "--temperature 0.6 --top-p 0.9"),
+    for config, options, noted in [({"do_sample": True, "temperature": 0.6, "top_k": 0, "top_p": 0.9}, [], "--temperature 0.6 --top-p 0.9"),
                                    ({"do_sample": True, "temperature": 0.6, "top_k": 20, "min_p": 0.1}, ["--temperature", 0.6, "--top-k", 20], "--min-p 0.1"),
-                                   ({"temperature": 0.6, "repetition_penalty": 1.1}, [], "--repetition-penalty 1.1"),
-                                   ({"do_sample": True, "temperature": None, "eos_token_id": 257}, [], None), ({}, [], None)]:
+                                   ({"temperature": 0.6, "repetition_penalty": 1.1}, [], "--temperature 0 --repetition-penalty 1.1"),
+                                   ({"repetition_penalty": 1.1}, ["--temperature", 0], "--repetition-penalty 1.1"),
+                                   ({"do_sample": False}, ["--temperature", 0], None), ({"bos_token_id": 256, "eos_token_id": 257}, ["--temperature", 0], None),
+                                   ({"do_sample": True, "temperature": None, "eos_token_id": 257}, [], "--top-k 50"), ({}, [], None)]:
         (folder / "generation_config.json").write_text(json.dumps(config))
         stderr = ok(*run, *options).stderr
         assert (note + noted + "\n" in stderr) if noted else note not in stderr
+    (folder / "generation_config.json").write_text(json.dumps({"num_beams": 1, "no_repeat_ngram_size": 2, "suppress_tokens": [], "bad_words_ids": [[3]]}))
+    assert "generation_config.json has options that modewise does not support: no_repeat_ngram_size, bad_words_ids\n" in ok(*run).stderr
     (folder / "generation_config.json").write_text('{"do_sample": true, "temperature": "hot"}')
     fails(65, "generation_config.json", "temperature", "hot", arguments=run)
 

@@ -110,6 +110,42 @@ def test_evaluate_takes_the_same_begin_token(tmp_path):
     assert losses[0] == losses[1] != losses[2]
 
 
+YARN, LINEAR = {"type": "yarn", "factor": 4.0}, {"type": "linear", "factor": 4.0}
+LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+MISTRAL = {"architectures": ["MistralForCausalLM"], "model_type": "mistral", "sliding_window": 8}
+# With layer_types, transformers takes Ministral for Mistral, which needs the head width.
+LAYERS = {**MISTRAL, "head_dim": 8, "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
+CONFIGS = {
+    "yarn, length of the config": {"original_max_position_embeddings": 16, "rope_scaling": YARN},
+    "yarn, length of both": {"original_max_position_embeddings": 16, "rope_scaling": {**YARN, "original_max_position_embeddings": 64}},
+    "yarn": {"rope_scaling": {**YARN, "original_max_position_embeddings": 16}},
+    "llama3, length of the config": {"original_max_position_embeddings": 16, "rope_scaling": LLAMA3},
+    "scaling beside parameters": {"rope_scaling": LINEAR, "rope_parameters": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "rope_theta": 500.0}},
+    "scaling and theta beside parameters": {"rope_theta": 500.0, "rope_scaling": LINEAR, "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}},
+    "empty scaling beside parameters": {"rope_scaling": {}, "rope_parameters": {"rope_type": "linear", "factor": 4.0, "rope_theta": 500.0}},
+    "window": MISTRAL,
+    "windows of all layers": {**LAYERS, "layer_types": ["sliding_attention"] * 2},
+    "full attention of all layers": {**LAYERS, "layer_types": ["full_attention"] * 2},
+    "swish": {"rope_theta": 500.0, "hidden_act": "swish"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_configs_are_read_as_by_transformers(tmp_path, name):
+    tokenizer = byte_level("<s>", template="<s>")
+    text = " ".join(WORDS)[:150]
+    (tmp_path / "t.txt").write_text(text)
+    ids = torch.tensor([tokenizer.encode(text).ids])
+    losses = {}
+    for folder, config in (("m", CONFIGS[name]), ("plain", {})):
+        folder_of(tmp_path / folder, tokenizer, **config)
+        made = json.loads(ok("evaluate", tmp_path / folder, "--data", tmp_path / "t.txt", "--convention", "stream", "--json").stdout)
+        losses[folder] = made["perplexity"]["results"][0]["loss"]
+        model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / folder, dtype=torch.float64, attn_implementation="eager")
+        assert losses[folder] == pytest.approx(model(ids, labels=ids).loss.item(), abs=2e-5)
+    assert abs(losses["m"] - losses["plain"]) > 2e-4
+
+
 @pytest.mark.parametrize("where", ["config", "generation", "both"])
 def test_every_end_id_ends_a_text(tmp_path, where):
     tokenizer = byte_level("<s>", "</s>")

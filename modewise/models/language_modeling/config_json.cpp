@@ -1,8 +1,10 @@
 #include "modewise/models/language_modeling/config_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "modewise/core/aliases.h"
@@ -14,24 +16,60 @@ namespace {
 
 constexpr const char* kOwnArchitecture = "ModewiseForCausalLM";
 
+/// Options of generation_config.json that change the text and are not supported, with the value that has no
+/// effect; empty lists have none either.
+constexpr std::pair<const char*, int> kUnsupportedSampling[] = {{"num_beams", 1},
+                                                                {"no_repeat_ngram_size", 0},
+                                                                {"encoder_repetition_penalty", 1},
+                                                                {"typical_p", 1},
+                                                                {"epsilon_cutoff", 0},
+                                                                {"eta_cutoff", 0},
+                                                                {"penalty_alpha", 0},
+                                                                {"min_length", 0},
+                                                                {"min_new_tokens", 0},
+                                                                {"suppress_tokens", 0},
+                                                                {"begin_suppress_tokens", 0},
+                                                                {"bad_words_ids", 0},
+                                                                {"sequence_bias", 0},
+                                                                {"forced_bos_token_id", -1},
+                                                                {"forced_eos_token_id", -1},
+                                                                {"watermarking_config", 0}};
+
 enum class Architecture { llama, mistral, own };
 
+struct ArchitectureName {
+  Architecture architecture;
+  const char *name, *type;  // of "architectures" and "model_type"
+};
+
+constexpr ArchitectureName kArchitectures[] = {
+    {Architecture::llama, "LlamaForCausalLM", "llama"},
+    {Architecture::llama, "LLaMAForCausalLM", "llama"},  // the name before transformers 4.28
+    {Architecture::mistral, "MistralForCausalLM", "mistral"},
+    {Architecture::own, kOwnArchitecture, "modewise"},
+};
+
 Architecture read_architecture(const JsonObject& config) {
-  std::vector<std::string> names = config.list<std::string>("architectures");
+  const std::vector<std::string> names = config.list<std::string>("architectures");
   const std::string type = config.text("model_type", "");
-  if (names.empty())
-    names = {type == "llama"      ? "LlamaForCausalLM"
-             : type == "mistral"  ? "MistralForCausalLM"
-             : type == "modewise" ? kOwnArchitecture
-                                  : type};
-  // LLaMAForCausalLM is the name before transformers 4.28.
-  if (names[0] == "LlamaForCausalLM" || names[0] == "LLaMAForCausalLM") return Architecture::llama;
-  if (names[0] == "MistralForCausalLM") return Architecture::mistral;
-  if (names[0] == kOwnArchitecture) return Architecture::own;
+  const std::string name = names.empty() ? "" : names[0];
+  for (const ArchitectureName& one : kArchitectures) {
+    if (name.empty() ? type != one.type : name != one.name) continue;
+    // transformers' AutoModel goes by model_type.
+    require(
+        type.empty() || type == one.type, ErrorKind::data,
+        "{}: model_type \"{}\" contradicts the architecture {}, which is of model_type \"{}\": correct one "
+        "of them",
+        config.source(), type, one.name, one.type);
+    return one.architecture;
+  }
   fail(ErrorKind::data,
        "{}: unsupported architecture {}; supported are LlamaForCausalLM, MistralForCausalLM and modewise "
        "exports",
-       config.source(), names[0].empty() ? "not named" : names[0]);
+       config.source(),
+       !name.empty()   ? name
+       : !type.empty() ? type
+                       : "not named");
 }
 
 /// Rejects options of transformers that change the function and are not supported here.
@@ -45,8 +83,8 @@ void refuse_what_is_missing(const JsonObject& config) {
   refuse(config.has("quantization_config"),
          "quantization_config is set; quantized weights are not supported");
   const std::string activation = config.text("hidden_act", "silu");
-  require(activation == "silu", ErrorKind::data, "{}: hidden_act is \"{}\"; only silu is supported",
-          config.source(), activation);
+  require(activation == "silu" || activation == "swish", ErrorKind::data,
+          "{}: hidden_act is \"{}\"; only silu is supported", config.source(), activation);
   refuse(config.number("partial_rotary_factor", 1) != 1,
          "partial_rotary_factor is not 1; partial rotary embedding is not supported");
 }
@@ -69,8 +107,8 @@ void read_yarn(const JsonObject& rope, int64_t context, nn::RotaryScaling& out) 
     out.gain = magnitude(all) / magnitude(all_dim);
 }
 
-/// `rope` is rope_scaling (older versions of transformers) or rope_parameters (newer ones).
-void read_scaling(const JsonObject& rope, int64_t context, nn::RotaryScaling& out) {
+/// `rope` is rope_scaling (older versions of transformers) or rope_parameters (newer ones) of `config`.
+void read_scaling(const JsonObject& config, const JsonObject& rope, int64_t context, nn::RotaryScaling& out) {
   out.base = rope.number("rope_theta", out.base);
   require(rope.number("partial_rotary_factor", 1) == 1, ErrorKind::data,
           "{}: partial_rotary_factor is not 1; partial rotary embedding is not supported", rope.source());
@@ -81,7 +119,8 @@ void read_scaling(const JsonObject& rope, int64_t context, nn::RotaryScaling& ou
           rope.source(), kind, kind == "dynamic" ? " (dynamic depends on the length of each text)" : "");
   out.kind = kind;
   out.factor = kind == "yarn" ? rope.number("factor", 1) : rope.number("factor");
-  if (kind != "linear") out.original_length = rope.integer("original_max_position_embeddings", context);
+  const char* original = "original_max_position_embeddings";  // as in transformers, that of the config first
+  if (kind != "linear") out.original_length = config.integer(original, rope.integer(original, context));
   if (kind == "yarn") read_yarn(rope, context, out);
   if (kind == "llama3") {
     out.low_frequency_factor = rope.number("low_freq_factor");
@@ -91,8 +130,10 @@ void read_scaling(const JsonObject& rope, int64_t context, nn::RotaryScaling& ou
 
 void read_rope(const JsonObject& config, LanguageModelConfig& out) {
   out.rope.scaling.base = config.number("rope_theta", 10000);
-  for (const char* key : {"rope_scaling", "rope_parameters"})
-    if (config.has(key)) read_scaling(config.object(key), out.context, out.rope.scaling);
+  // As in transformers, rope_scaling replaces rope_parameters.
+  const bool scaling = config.has("rope_scaling") && !config.value("rope_scaling").empty();
+  const char* key = scaling ? "rope_scaling" : "rope_parameters";
+  if (config.has(key)) read_scaling(config, config.object(key), out.context, out.rope.scaling);
 }
 
 /// Options that only our own exports contain.
@@ -127,10 +168,21 @@ void read_attention_type(const JsonObject& config, Architecture architecture, La
     out.attention.type = "window";
     out.attention.window = config.integer("sliding_window", 4096);
   }
-  for (const std::string& type : config.list<std::string>("layer_types"))
-    require(type == (out.attention.type == "window" ? "sliding_attention" : "full_attention"),
-            ErrorKind::data, "{}: layer_types mixes attention types ({}); all layers must have the same",
-            config.source(), type);
+  const std::vector<std::string> types = config.list<std::string>("layer_types");
+  if (types.empty()) return;  // all layers have the attention of the architecture
+  const std::string& type = types[0];
+  for (const std::string& other : types)
+    require(other == type, ErrorKind::data,
+            "{}: layer_types has {} and {}; only one attention type for all layers is supported",
+            config.source(), type, other);
+  require(type == "full_attention" || (type == "sliding_attention" && out.attention.type == "window"),
+          ErrorKind::data, "{}: layer_types are {}, which {}", config.source(), type,
+          type != "sliding_attention"             ? "is not supported"
+          : architecture == Architecture::mistral ? "needs a sliding_window"
+                                                  : "this architecture does not have");
+  if (type == "sliding_attention") return;
+  out.attention.type = "full";
+  out.attention.window = 0;
 }
 
 void write_rope(const LanguageModelConfig& config, nlohmann::ordered_json& out) {
@@ -232,15 +284,23 @@ SpecialIds parse_special_ids(std::string_view json, const std::string& source) {
   return out;
 }
 
-SamplingConfig parse_sampling(std::string_view json, const std::string& source) {
+FileSampling parse_sampling(std::string_view json, const std::string& source) {
   const nlohmann::json document = parse_config_json(json, source);
   const JsonObject config(document, "", source);
-  SamplingConfig out = {.repetition_penalty = config.number("repetition_penalty", 1)};
+  FileSampling out;
+  for (const auto& [key, neutral] : kUnsupportedSampling)
+    if (config.has(key) && !config.value(key).empty() && config.value(key) != neutral)
+      out.unsupported.emplace_back(key);
+  const char* keys[] = {"do_sample", "temperature", "top_k", "top_p", "min_p", "repetition_penalty"};
+  if (std::ranges::none_of(keys, [&](const char* key) { return config.has(key); })) return out;
+  SamplingConfig& sampling = out.sampling.emplace();
+  sampling.repetition_penalty = config.number("repetition_penalty", 1);
+  sampling.temperature = 0;
   if (!config.boolean("do_sample", false)) return out;
-  out.temperature = config.number("temperature", 1);
-  if (config.has("top_k")) out.top_k = config.integer("top_k");
-  out.top_p = config.number("top_p", 1);
-  out.min_p = config.number("min_p", 0);
+  sampling.temperature = config.number("temperature", 1);
+  sampling.top_k = config.integer("top_k", 50);
+  sampling.top_p = config.number("top_p", 1);
+  sampling.min_p = config.number("min_p", 0);
   return out;
 }
 

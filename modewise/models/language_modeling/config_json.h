@@ -21,10 +21,15 @@ struct SpecialIds {
 /// Data errors as in parse_language_json.
 SpecialIds parse_special_ids(std::string_view json, const std::string& source);
 
-/// Sampling options of a generation_config.json: the repetition penalty and, if do_sample is true,
-/// temperature, top-k, top-p and min-p; defaults for the others. Null counts as absent. Data errors as in
-/// parse_language_json.
-SamplingConfig parse_sampling(std::string_view json, const std::string& source);
+/// Sampling of a generation_config.json.
+struct FileSampling {
+  /// As transformers samples: greedily unless do_sample is true, then from the 50 most likely tokens unless
+  /// top_k says otherwise. Empty if the file has none of the options.
+  std::optional<SamplingConfig> sampling = {};
+  std::vector<std::string> unsupported = {};  // keys with an effect that SamplingConfig cannot have
+};
+/// Null counts as absent. Data errors as in parse_language_json.
+FileSampling parse_sampling(std::string_view json, const std::string& source);
 
 /// Null counts as absent. Throws data errors that name `source` and the key: not a JSON object, an
 /// architecture other than LlamaForCausalLM (or LLaMAForCausalLM), MistralForCausalLM and our own,

@@ -21,7 +21,7 @@ struct LoadedLanguageModel {
   std::vector<std::string> notes;              // omissions and choices, one sentence each
   std::filesystem::path folder;                // of config.json; empty for llama2.c
   SpecialIds special;  // of config.json, and the end ids of generation_config.json; empty for llama2.c
-  SamplingConfig sampling = {};  // of generation_config.json, not used by itself
+  FileSampling sampling = {};  // of generation_config.json, not used by itself
 
   /// Replaces the tokenizer; whether it puts a begin token remains what config.json says, if it does.
   void set_tokenizer(std::shared_ptr<text::Tokenizer> other);

@@ -281,7 +281,14 @@ TEST_F(DamagedFolder, ArchitecturesThatAreNotRead) {
   EXPECT_THAT(error_with([](Json& j) {
                 j["layer_types"] = {"full_attention", "sliding_attention"};
               }),
-              HasSubstr("layer_types mixes attention types (sliding_attention)"));
+              HasSubstr("layer_types has full_attention and sliding_attention; only one attention type"));
+  EXPECT_THAT(error_with([](Json& j) {
+                j["layer_types"] = {"sliding_attention", "sliding_attention"};
+              }),
+              HasSubstr("layer_types are sliding_attention, which this architecture does not have"));
+  EXPECT_THAT(error_with([](Json& j) { j["model_type"] = "mistral"; }),
+              HasSubstr("model_type \"mistral\" contradicts the architecture LlamaForCausalLM, which is of "
+                        "model_type \"llama\": correct one of them"));
   EXPECT_THAT(error_with([](Json& j) {
                 j["modewise"] = {{"attention", {{"form", "pooled"}}}};
               }),
