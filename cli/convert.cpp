@@ -25,11 +25,23 @@ struct ConvertOptions {
 };
 
 void convert(const Program& program, const ConvertOptions& options) {
-  const bool checkpoint = fs::path(options.out).extension() == ".bin";
+  const std::string ending = fs::path(options.out).extension().string();
+  const bool checkpoint = ending == ".bin";
+  require(ending != ".gguf" && ending != ".safetensors", ErrorKind::usage,
+          "{}: models are written as Hugging Face folders or as llama2.c's .bin, not as {} files",
+          options.out, ending);
   if (checkpoint) prepare_output(options.out, options.force);
+  const bool replaced = !checkpoint && models::holds_language_model(options.out);
+  require(!replaced || options.force, ErrorKind::cannot_create,
+          "{} already contains a model: choose another folder, or replace it with --overwrite", options.out);
   require(!checkpoint || options.dtype == "float32", ErrorKind::usage,
           "llama2.c's checkpoints are float32, not {}", options.dtype);
   const models::LoadedLanguageModel loaded = options.model.load();
+  if (replaced) {
+    require(loaded.folder.empty() || !fs::equivalent(loaded.folder, options.out), ErrorKind::usage,
+            "{} is the model that is read: convert it to another folder", options.out);
+    models::remove_language_model(options.out);
+  }
   if (checkpoint)
     models::save_llama2c(options.out, *loaded.model, static_cast<int>(options.version));
   else
@@ -65,7 +77,7 @@ void add_convert(Program& program) {
   add_positive(*command, "--shard-gigabytes", options.shard_gigabytes, "maximum size of a file's tensors");
   command->add_option("--llama2c-version", options.version, "version of file.bin: 0 (legacy) or 1 (ak42)")
       ->check(CLI::IsMember({0, 1}));
-  command->add_flag("--overwrite", options.force, "overwrite the file");
+  command->add_flag("--overwrite", options.force, "overwrite the file, or the model in the folder");
 }
 
 }  // namespace modewise::cli

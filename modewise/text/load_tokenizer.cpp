@@ -376,4 +376,9 @@ void keep_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
     if (path.extension() == ".jinja") keep(path, folder / kTemplateFolder / path.filename());
 }
 
+void remove_tokenizer(const fs::path& folder) {
+  for (const char* name : kNames) fs::remove(folder / name);
+  for (const char* name : kCompanions) fs::remove(folder / name);
+}
+
 }  // namespace modewise::text

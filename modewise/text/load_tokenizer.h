@@ -35,6 +35,8 @@ void override_begin(Tokenizer& tokenizer, const std::string& bos);
 /// chat templates to `folder`, so that load_tokenizer(folder) loads it. Throws a data error if the file has
 /// changed since it was loaded.
 void keep_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder);
+/// Removes the tokenizer files of a folder, except for additional chat templates.
+void remove_tokenizer(const std::filesystem::path& folder);
 
 /// Writes a tokenizer_config.json for transformers beside a tokenizer.json in `folder` that has none: its
 /// class takes the file as it is, where that of a model's type replaces its normalization.

@@ -127,9 +127,26 @@ def test_layouts_convert_to_the_same_model(tmp_path):
     ok("convert", STORIES, tmp_path / "summary", "--attention", "summary", "--fold", "8,8,8")
     assert json.loads((tmp_path / "summary" / "config.json").read_text())["architectures"] == ["ModewiseForCausalLM"]
     assert ok("generate", tmp_path / "summary", "--tokens", 20, "--temperature", 0, "-q").stdout
-    fails(73, "already contains a model", arguments=["convert", STORIES, tmp_path / "summary"])
+    fails(73, "already contains a model: choose another folder, or replace it with --overwrite", arguments=["convert", STORIES, tmp_path / "summary"])
     fails(73, "exists already", arguments=["convert", STORIES, tmp_path / "v0.bin"])
     fails(65, "attention types other than full", arguments=["convert", tmp_path / "summary", tmp_path / "c.bin"])
+
+
+def test_conversion_replaces_a_model_with_overwrite(tmp_path):
+    """Also one of several shards with another tokenizer; files of others stay."""
+    source = small_folder(tmp_path / "m", seed=1)
+    (tmp_path / "m" / "tokenizer.txt").write_text("bytes\n")
+    ok("convert", source, tmp_path / "plain")
+    ok("convert", small_folder(tmp_path / "old"), tmp_path / "out", "--shard-gigabytes", 0.00001)
+    for name in ("tokenizer.json", "vocab.txt", "special_tokens_map.json", "generation_config.json"):
+        (tmp_path / "out" / name).write_text("{}")
+    (tmp_path / "out" / "README.md").write_text("mine")
+    ok("convert", source, tmp_path / "out", "--overwrite")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert files.pop("README.md") == b"mine"
+    assert files == {path.name: path.read_bytes() for path in (tmp_path / "plain").iterdir()}
+    fails(2, "is the model that is read: convert it to another folder", arguments=["convert", source, source, "--overwrite"])
+    fails(2, "models are written as Hugging Face folders or as llama2.c's .bin, not as .gguf files", arguments=["convert", source, tmp_path / "a.gguf"])
 
 
 def test_prompts_of_any_bytes(tmp_path):

@@ -274,10 +274,25 @@ LanguageModelConfig load_language_model_config(const fs::path& path) {
   return llama2c_config(io::parse_llama2c(file.bytes(), path.string()).header, path.string());
 }
 
+bool holds_language_model(const fs::path& folder) {
+  return io::SafetensorsFolder::is_one(folder) || fs::exists(folder / "config.json");
+}
+
+void remove_language_model(const fs::path& folder) {
+  fs::remove(folder / "config.json");
+  fs::remove(folder / kGenerationConfig);
+  text::remove_tokenizer(folder);
+  for (const fs::path& path : entries_of(folder)) {
+    const std::string name = path.filename().string();
+    if (name.starts_with("model") &&
+        (name.ends_with(".safetensors") || name.ends_with(".safetensors.index.json")))
+      fs::remove(path);
+  }
+}
+
 void save_language_model(const fs::path& out, const LanguageModel& model,
                          const SaveLanguageOptions& options) {
-  require(!io::SafetensorsFolder::is_one(out) && !fs::exists(out / "config.json"), ErrorKind::cannot_create,
-          "{} already contains a model", out.string());
+  require(!holds_language_model(out), ErrorKind::cannot_create, "{} already contains a model", out.string());
   require(options.dtype == "bfloat16" || options.dtype == "float32", ErrorKind::usage,
           "models are saved as float32 or bfloat16, not as {}", options.dtype);
   write_folder_atomically(out, [&](const fs::path& folder) { write_files(folder, model, options); });

@@ -60,6 +60,11 @@ struct SaveLanguageOptions {
   std::filesystem::path keep_from = {};  // folder whose generation_config.json is copied, if it has one
 };
 
+/// Whether a folder contains a model, complete or not.
+bool holds_language_model(const std::filesystem::path& folder);
+/// Removes the config, weights and tokenizer of a model's folder, config.json first; other files stay.
+void remove_language_model(const std::filesystem::path& folder);
+
 /// Writes config.json, weights and tokenizer into `folder`, creating it. cannot_create if it already contains
 /// a model.
 void save_language_model(const std::filesystem::path& folder, const LanguageModel& model,
