@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "cli/commands.h"
@@ -35,6 +36,23 @@ std::vector<std::string> settings_for(const tasks::TaskSpec& kind, const std::ve
   return settings;
 }
 
+/// The action's result; its errors of a setting, "--set KEY: …", name the option that set it.
+tasks::Result with_option_names(const tasks::TaskSpec& kind, const std::function<tasks::Result()>& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    const std::string message = error.what(), of_model = "model.";
+    for (const tasks::ShortOption& option : kind.evaluate_options.options) {
+      const std::string& key = option.key;
+      const std::string named =
+          "--set " + (key.starts_with(of_model) ? key.substr(of_model.size()) : key) + ":";
+      if (message.starts_with(named))
+        throw Error(error.kind(), option.flag + ":" + message.substr(named.size()));
+    }
+    throw;
+  }
+}
+
 void evaluate(const Program& program, const EvaluateOptions& options) {
   install_stop_handlers();
   tasks::EvaluateRequest request = options.request;
@@ -45,7 +63,9 @@ void evaluate(const Program& program, const EvaluateOptions& options) {
   request.run = options.runs.front();
   request.further_runs.assign(options.runs.begin() + 1, options.runs.end());
   request.settings = settings_for(kind, options.given, request.run);
-  program.print(tasks::reading_run(request.run, [&] { return tasks::evaluate_run(kind, request); }));
+  program.print(with_option_names(kind, [&] {
+    return tasks::reading_run(request.run, [&] { return tasks::evaluate_run(kind, request); });
+  }));
 }
 
 /// Adds the flags of all tasks without duplicates.

@@ -135,7 +135,9 @@ def test_draws_are_those_of_the_seed(run):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["--limit", "5"], "limit=5: needs --robustness"),
+    (["--limit", "5"], "--limit has no effect without --robustness"),
+    (["--robustness", "--detail"], "--detail has no effect with --robustness, which has no further tables"),
+    (["--data", __file__, "--masks", __file__], "--masks is only for segmentation"),
     (["--robustness", "--perturbations", "gausian_noise"], "gaussian_noise"),
     (["--convention", "sliding"], "is of the task 'image_classification', which has no --convention"),
 ])

@@ -42,11 +42,34 @@ def test_the_text_of_a_run_is_read_by_its_options(run, tmp_path):
     assert scores["bytes"] == len("one two") + len("three four")
 
 
-@pytest.mark.parametrize("options, needs", [(["--tokens", 100], "--convention"), (["--stride", 4], "--convention sliding or spread"),
-    (["--convention", "rolling", "--windows", 4], "--convention spread"), (["--text-field", "foo"], "--data"), (["--separator", "blank"], "--data"),
-    (["--depths", "0.5"], "--passkey"), (["--trials", 2], "--passkey"), (["--limit", 2], "--tasks"), (["--task-data", "."], "--tasks")])  # fmt: skip
+@pytest.mark.parametrize("options, needs", [(["--tokens", 100], "without --convention"), (["--stride", 4], "without --convention sliding or spread"),
+    (["--convention", "rolling", "--windows", 4], "without --convention spread"), (["--text-field", "foo"], "without --data"),
+    (["--separator", "blank"], "without --data"), (["--depths", "0.5"], "without --passkey"), (["--trials", 2], "without --passkey"),
+    (["--limit", 2], "without --tasks"), (["--task-data", "."], "without --tasks"),
+    (["--data", __file__, "--split", "train"], "with --data, which is evaluated whole"),
+    (["--convention", "sliding", "--data", __file__, "--split", "validation"], "with --data, which is evaluated whole"),
+    (["--passkey", "--split", "train"], "with --passkey and --tasks: add --convention"),
+    (["--passkey", "--data", __file__], "with --passkey and --tasks: add --convention"),
+    (["--convention", "stream", "--lengths", 64], "on the convention stream, whose length is that of the text")])  # fmt: skip
 def test_options_without_effect_are_refused(run, options, needs):
-    fails(2, f"{options[-2]} has no effect without {needs}", arguments=["evaluate", run, *options])
+    fails(2, f"{options[-2]} has no effect {needs}", arguments=["evaluate", run, *options])
+
+
+def test_options_that_no_language_model_has_are_refused(run, model):
+    fails(2, "--detail has no effect on language models, which have no further tables", arguments=["evaluate", run, "--detail"])
+    fails(2, f"--masks is only for segmentation; {run} is a language model", arguments=["evaluate", run, "--data", __file__, "--masks", __file__])
+    fails(2, "--split has no effect on a model, which has no data: only runs have splits",
+          arguments=["evaluate", model, "--tokenizer", "bytes", "--passkey", "--split", "train"])
+    assert json.loads(ok("evaluate", run, "--split", "all", "--data", __file__, "--json").stdout)["own"]["split"] == "all"
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (["--depths", "1.5"], "--depths: must be a number from 0 to 1, got '1.5'"), (["--convention", "Sliding"], "--convention: must be one of"),
+    (["--lengths", "1"], "--lengths: must be"), (["--rope", "llama3"], "--rope: must be one of linear, ntk, yarn, got 'llama3'"),
+    (["--attention", "foo"], "--attention: must be one of"), (["--summary-tokens", "0", "--attention", "summary"], "--summary-tokens: must be")])  # fmt: skip
+def test_errors_name_the_option(model, options, sentence):
+    text = fails(2, sentence, arguments=["evaluate", model, "--tokenizer", "bytes", "--data", __file__, *options])
+    assert "--set" not in text
 
 
 def test_bytes_and_words_are_those_of_the_first_tokens(model, tmp_path):

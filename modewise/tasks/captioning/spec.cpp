@@ -10,6 +10,7 @@
 #include "modewise/report/table.h"
 #include "modewise/tasks/captioning/explain.h"
 #include "modewise/tasks/captioning/run.h"
+#include "modewise/tasks/run/commands.h"
 #include "modewise/tasks/run/load_config.h"
 #include "modewise/tasks/run/open_run.h"
 #include "modewise/tasks/run/test_split.h"
@@ -47,6 +48,11 @@ Result evaluate(const EvaluateRequest& request) {
   prepare_output(options.out, options.force);
   const auto run = open_run_as<CaptioningRun>(captioning_spec, request.run);
   const bool own = request.data.empty();
+  const OptionNeed needs[] = {{"--images", "without --data", !own},
+                              {"--strict", "without --data", !own},
+                              {"--overwrite", "without --out", !options.out.empty()},
+                              {"--detail", "on captioners, which have no further tables", false}};
+  refuse_without_effect(captioning_spec, request, needs);
   data::CaptionConfig& source = run->config.data;
   source.allow_outside = options.allow_outside || (own && source.allow_outside);
   if (!own) source.strict = options.strict;

@@ -51,9 +51,14 @@ Result evaluate(const EvaluateRequest& request) {
   Fields fields = fields_of(options);
   for (const std::string& setting : request.settings) fields.set(setting);
   fields.validate("evaluate");
+  const OptionNeed needs[] = {
+      {"--perturbations", "without --robustness", options.robustness},
+      {"--limit", "without --robustness", options.robustness},
+      {"--seed", "without --robustness", options.robustness},
+      {"--report", "without --robustness", options.robustness},
+      {"--detail", "with --robustness, which has no further tables", !options.robustness}};
+  refuse_without_effect(image_classification_spec, request, needs);
   if (options.robustness) return evaluate_robustness(request, options);
-  require(request.settings.empty(), ErrorKind::usage, "{}: needs --robustness",
-          request.settings.empty() ? "" : request.settings.front());
   require(request.further_runs.empty(), ErrorKind::usage,
           "only --robustness evaluates several runs together");
   return evaluate_split(image_classification_spec, request);

@@ -16,6 +16,8 @@
 #include "modewise/tasks/language_modeling/report.h"
 #include "modewise/tasks/language_modeling/run.h"
 #include "modewise/tasks/language_modeling/scores.h"
+#include "modewise/tasks/language_modeling/spec.h"
+#include "modewise/tasks/run/commands.h"
 #include "modewise/tasks/run/test_split.h"
 
 namespace modewise::tasks {
@@ -98,35 +100,40 @@ void set_text_options(data::DocumentConfig& config, const LanguageEvaluateOption
   config.separator = options.separator;
 }
 
-/// Usage errors for options that need another one.
-void refuse_without_effect(const LanguageEvaluation& asked, const EvaluateRequest& request) {
+/// Usage errors for options without effect. `own`: the run's own metrics are evaluated.
+void refuse_idle_options(const LanguageSource& source, const LanguageEvaluation& asked,
+                         const EvaluateRequest& request, bool own, bool recall) {
   const std::vector<std::string>& conventions = asked.measure.conventions;
   const auto by = [&](const std::string& name) {
     return std::ranges::find(conventions, name) != conventions.end();
   };
-  struct Row {
-    std::string option, needs;
-    bool has;
+  const bool data = !request.data.empty(), text = own || !conventions.empty(), tasks = !asked.tasks.empty();
+  const bool windows = recall || asked.passkey || tasks ||
+                       std::ranges::any_of(conventions, [](const auto& one) { return one != "stream"; });
+  const bool splits = (text || recall) && (data ? request.split == "all" : source.run != nullptr);
+  const OptionNeed needs[] = {
+      {"--stride", "without --convention sliding or spread", by("sliding") || by("spread")},
+      {"--windows", "without --convention spread", by("spread")},
+      {"--tokens", "without --convention", !conventions.empty()},
+      {"--data", "with --passkey and --tasks: add --convention", text},
+      {"--text-field", "without --data", data},
+      {"--separator", "without --data", data},
+      {"--lengths", "on the convention stream, whose length is that of the text", windows},
+      {"--depths", "without --passkey", asked.passkey},
+      {"--trials", "without --passkey", asked.passkey},
+      {"--seed", "without --passkey", asked.passkey},
+      {"--task-data", "without --tasks", tasks},
+      {"--limit", "without --tasks", tasks},
+      {"--tokenizer", "on key-value recall, which has no text", !recall},
+      {"--bos", "on key-value recall, which has no text", !recall},
+      {"--split",
+       data         ? "with --data, which is evaluated whole"
+       : source.run ? "with --passkey and --tasks: add --convention"
+                    : "on a model, which has no data: only runs have splits",
+       splits},
+      {"--detail", "on language models, which have no further tables", false},
   };
-  const Row rows[] = {
-      {"stride", "--convention sliding or spread", by("sliding") || by("spread")},
-      {"windows", "--convention spread", by("spread")},
-      {"tokens", "--convention", !conventions.empty()},
-      {"text_field", "--data", !request.data.empty()},
-      {"separator", "--data", !request.data.empty()},
-      {"depths", "--passkey", asked.passkey},
-      {"trials", "--passkey", asked.passkey},
-      {"seed", "--passkey", asked.passkey},
-      {"task_data", "--tasks", !asked.tasks.empty()},
-      {"limit", "--tasks", !asked.tasks.empty()},
-  };
-  for (const Row& row : rows) {
-    const bool given = std::ranges::any_of(
-        request.settings, [&](const std::string& setting) { return setting.starts_with(row.option + "="); });
-    std::string option = row.option;
-    std::ranges::replace(option, '_', '-');
-    require(!given || row.has, ErrorKind::usage, "--{} has no effect without {}", option, row.needs);
-  }
+  refuse_without_effect(language_modeling_spec, request, needs);
   require(asked.tasks.empty() || asked.measure.lengths.size() < 2, ErrorKind::usage,
           "--tasks takes one of --lengths, the maximum tokens of a question");
 }
@@ -363,9 +370,10 @@ Result evaluate_language_model(const EvaluateRequest& request) {
           "{} was trained on key-value recall: it cannot be evaluated on text", source.name);
   if (measure.conventions.empty() && !other && !recall && (asked || !source.run))
     measure.conventions = {"sliding"};
-  refuse_without_effect(wanted, request);
+  const bool own = !asked && source.run && !other;
+  refuse_idle_options(source, wanted, request, own, recall);
   Json result = {{"model", source.name}};
-  if (!asked && source.run && !other) result["own"] = own_figures(source, request, measure);
+  if (own) result["own"] = own_figures(source, request, measure);
   if (recall && asked) result["recall"] = evaluate_recall(source, measure);
   if (!measure.conventions.empty()) result["perplexity"] = evaluate_language(source, measure);
   if (wanted.passkey) result["passkey"] = passkeys(source, wanted);

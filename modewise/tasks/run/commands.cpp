@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -41,9 +42,35 @@ void refuse_steps(const TaskSpec& task, const PredictRequest& request) {
           task.subject);
 }
 
+/// --masks are for the task that is trained with them.
+void refuse_masks(const TaskSpec& task, const std::string& run, const std::string& masks) {
+  const bool has =
+      std::ranges::any_of(task.options, [](const ShortOption& one) { return one.flag == "--masks"; });
+  require(masks.empty() || has, ErrorKind::usage, "--masks is only for segmentation; {} is {}", run,
+          task.subject);
+}
+
 }  // namespace
 
+void refuse_without_effect(const TaskSpec& task, const EvaluateRequest& request,
+                           std::span<const OptionNeed> needs) {
+  for (const OptionNeed& need : needs) {
+    if (need.met) continue;
+    const auto has_key = [&](const std::string& setting) {
+      return std::ranges::any_of(task.evaluate_options.options, [&](const ShortOption& one) {
+        return one.flag == need.option && setting.starts_with(one.key + "=");
+      });
+    };
+    const bool given = std::ranges::any_of(request.settings, has_key) ||
+                       (need.option == "--detail" && request.detail) ||
+                       (need.option == "--data" && !request.data.empty()) ||
+                       (need.option == "--split" && request.split != "test");
+    require(!given, ErrorKind::usage, "{} has no effect {}", need.option, need.needs);
+  }
+}
+
 Result evaluate_run(const TaskSpec& task, const EvaluateRequest& request) {
+  refuse_masks(task, request.run, request.masks);
   require(request.settings.empty() || !task.evaluate_options.options.empty(), ErrorKind::usage,
           "{} is of the task '{}', whose evaluation has no options", request.run, task.name);
   return task.evaluate == nullptr ? evaluate_split(task, request) : task.evaluate(request);
@@ -61,8 +88,10 @@ Result evaluate_split(const TaskSpec& task, const EvaluateRequest& request) {
   if (!workers.is_rank_zero()) return {};
   if (unread) write_test_figures(run->folder(), {{"test", evaluation}}, run->hash());
   const std::string split = evaluation.at("split");
-  std::string text = tables_text(run->tables({{split, evaluation}}), request.detail);
-  return {std::move(evaluation), std::move(text)};
+  const std::vector<ResultTable> tables = run->tables({{split, evaluation}});
+  if (request.detail && std::ranges::none_of(tables, [](const ResultTable& one) { return one.detail; }))
+    spdlog::warn("--detail has no effect: there are no further tables of {}", request.run);
+  return {std::move(evaluation), tables_text(tables, request.detail)};
 }
 
 bool wants_npz(const std::string& out) {
@@ -108,6 +137,7 @@ Result explain_run(const TaskSpec& task, const ExplainRequest& request, const st
   const fs::path folder = out.empty() ? fs::path(request.run) / "explain" : fs::path(out);
   if (!out.empty())
     for (const char* file : kExplanationFiles) prepare_output(folder / file, force);
+  refuse_masks(task, request.run, request.masks);
   const at::NoGradGuard no_grad;
   const std::unique_ptr<Run> run = open_run(task, request.run);
   if (request.data.empty() && request.options.split == "test")

@@ -2,11 +2,21 @@
 // Commands on finished runs: evaluate, predict, explain, report.
 
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "modewise/tasks/run/task_spec.h"
 
 namespace modewise::tasks {
+
+/// An option of `evaluate` that has no effect without another: "--stride" needs "--convention sliding".
+struct OptionNeed {
+  std::string option, needs;
+  bool met = false;
+};
+/// Usage error for an option of the request that lacks what it needs.
+void refuse_without_effect(const TaskSpec& task, const EvaluateRequest& request,
+                           std::span<const OptionNeed> needs);
 
 /// Evaluates a split of a run, or a model file that the task opens. For the unread test split of a run it
 /// also writes the results like training. Usage error for options of a task that has none.

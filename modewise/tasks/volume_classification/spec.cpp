@@ -36,9 +36,11 @@ Result evaluate_file(const EvaluateRequest& options) {
   const data::VolumeSet set = data::load_volumes(config);
   require(name.flag.empty() || set.flag.empty() || name.flag == set.flag, ErrorKind::data,
           "{}: scores of {}, but {} is {}", options.run, name.flag, options.data, set.flag);
-  const std::string split = name.split == "val"  ? "validation"
-                            : name.split.empty() ? options.split
-                                                 : name.split;
+  const std::string of_name = name.split == "val" ? "validation" : name.split;
+  require(of_name.empty() || options.split == "test" || options.split == of_name, ErrorKind::usage,
+          "--split {}: the name of {} says that its scores are of the {} split", options.split, options.run,
+          of_name);
+  const std::string split = of_name.empty() ? options.split : of_name;
   const std::vector<int64_t> samples = set.split(split);
   require(table.classes == std::ssize(set.classes) &&
               std::ssize(table.scores) == std::ssize(samples) * table.classes,
