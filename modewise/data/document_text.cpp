@@ -15,7 +15,7 @@ namespace modewise::data {
 namespace {
 
 constexpr const char* kRemedy =
-    "extract its text, remove the file, or train on its bytes with data.allow_binary = true (--allow-binary)";
+    "extract its text, or remove the file; train and tokenize take its bytes with --allow-binary";
 constexpr std::string_view kSpace = " \t\r\n", kMark = "\xEF\xBB\xBF";
 constexpr size_t kSample = size_t{64} << 10;
 

@@ -41,10 +41,15 @@ std::vector<size_t> take(const TokenFile& file, const std::vector<size_t>& docum
     tokens += size;
     taken.push_back(document);
   }
-  require(!taken.empty(), ErrorKind::data,
-          "{}: its share of the mix, {:.0f} tokens, is less than half of the document that was drawn first: "
-          "another seed, or a source with shorter documents, helps",
-          file.source(), wanted);
+  const bool others = std::ranges::any_of(documents, [&](size_t document) {
+    return static_cast<double>(file.documents()[document].size()) / 2 <= wanted;
+  });
+  require(!taken.empty(), ErrorKind::data, "{}: its share of the mix, {:.0f} tokens, is less than half of {}",
+          file.source(), wanted,
+          others
+              ? "the document that was drawn first: another seed, or a source with shorter documents, helps"
+              : "each of its documents: a larger share, or a source with shorter documents, such as of a "
+                "text whose documents are separated (--separator), helps");
   std::sort(taken.begin(), taken.end());
   return taken;
 }

@@ -111,10 +111,12 @@ TEST_F(Mixes, RefusesSharesThatDoNotFit) {
   EXPECT_EQ(refused(ErrorKind::usage, {1, 0}), "a share must be above 0, got 0");
   EXPECT_EQ(refused(ErrorKind::usage, {1, -1}), "a share must be above 0, got -1");
   EXPECT_EQ(refused(ErrorKind::usage, {1, std::nan("")}), "a share must be above 0, got nan");
-  EXPECT_EQ(refused(ErrorKind::data, {1, 10}),
-            folder_.path("a.jsonl") +
-                ": its share of the mix, 1 tokens, is less than half of the document that was drawn first: "
-                "another seed, or a source with shorter documents, helps");
+  EXPECT_EQ(
+      refused(ErrorKind::data, {1, 10}),
+      folder_.path("a.jsonl") +
+          ": its share of the mix, 1 tokens, is less than half of each of its documents: a larger share, "
+          "or a source with shorter documents, such as of a text whose documents are separated "
+          "(--separator), helps");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ def test_what_is_no_text_is_refused_by_its_content(tmp_path, kind, ending):
 def test_any_bytes_are_trained_on_if_they_are_allowed(tmp_path):
     path = tmp_path / "image.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9)
-    fails(65, "data.allow_binary = true (--allow-binary)", arguments=command(path))
+    fails(65, "train and tokenize take its bytes with --allow-binary", arguments=command(path))
     ok(*command(path, "--allow-binary"))
     assert json.loads((tmp_path / "run" / "data.json").read_text())["train"]["bytes"] > 2000
     ok("tokenize", path, "--out", tmp_path / "t.safetensors", "--allow-binary")

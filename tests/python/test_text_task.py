@@ -440,11 +440,28 @@ def test_sizes_that_a_pretrained_model_overrides_are_refused(encoder, folder, tm
 def test_rows_that_are_skipped_leave_the_numbers_of_the_others(tmp_path):
     (tmp_path / "p.csv").write_text("text,label\ngood cat,1\n\" \",0\nbad dog,0\nbad tree,0\n")
     (tmp_path / "train.csv").write_text("text,label\n" + "".join(f"{'good' if i % 2 else 'bad'} {WORDS[i % 14]},{i % 2}\n" for i in range(40)))
-    ok("train", "text", "--data", tmp_path / "train.csv", "--out", tmp_path / "own", *QUICK, "--set", "train.epochs=1", "--set", "data.allow_broken=true")
+    ok("train", "text", "--data", tmp_path / "train.csv", "--out", tmp_path / "own", *QUICK, "--set", "train.epochs=1")
     out = ok("predict", tmp_path / "own", "--data", tmp_path / "p.csv", "--out", tmp_path / "o.csv")
     assert "texts are numbered by their lines" in out.stderr + out.stdout
     with open(tmp_path / "o.csv", newline="") as file:
         assert [row["text"] for row in csv.DictReader(file)] == ["2", "4", "5"]
+    assert "p.csv: 1 malformed row skipped, in line 3" in out.stderr
+    shown = ok("evaluate", tmp_path / "own", "--data", tmp_path / "p.csv", "--json")
+    assert json.loads(shown.stdout)["samples"] == 3 and "p.csv: 1 malformed row skipped, in line 3" in shown.stderr
+    (tmp_path / "l.txt").write_text("good cat\n\n  \nbad dog\n")
+    out = ok("predict", tmp_path / "own", "--data", tmp_path / "l.txt", "--out", tmp_path / "l.csv")
+    with open(tmp_path / "l.csv", newline="") as file:
+        assert [row["text"] for row in csv.DictReader(file)] == ["1", "4"]
+    assert "malformed" not in out.stderr and "l.txt: 2 lines without a text skipped" in out.stderr
+    (tmp_path / "r.csv").write_text("review,label\ngood cat,1\n")
+    fails(65, f"but {tmp_path / 'own'} keeps the settings data.… of its training: adapt the file", arguments=["predict", tmp_path / "own", "--data", tmp_path / "r.csv"])
+    fails(2, "--masks is only for segmentation", arguments=["explain", tmp_path / "own", "--data", tmp_path / "p.csv", "--masks", tmp_path / "p.csv"])
+
+
+def test_values_as_classes_name_the_regression(tmp_path):
+    (tmp_path / "x.csv").write_text("text,label\n" + "".join(f"text {i},{i / 7:.4f}\n" for i in range(60)))
+    fails(65, "there are no validation texts: 60 texts in 60 classes", 'labels that are values need text.objective = "regression" (--objective regression)',
+          arguments=["train", "text", "--data", tmp_path / "x.csv", "--out", tmp_path / "run", *QUICK])
 
 
 def test_a_second_text_that_only_later_objects_have_is_an_error(tmp_path):

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +38,14 @@ size_t column_of(const std::vector<std::string>& names, const std::string& wante
 
 constexpr const char* kColumnRule = "set data.text, data.pair and data.label";
 
+/// Usual names of the columns of pairs, as in STS-B, SNLI, QQP and QNLI.
+constexpr std::array<std::array<const char*, 2>, 6> kUsualPairs = {{{"sentence1", "sentence2"},
+                                                                    {"premise", "hypothesis"},
+                                                                    {"question1", "question2"},
+                                                                    {"question", "answer"},
+                                                                    {"question", "sentence"},
+                                                                    {"text1", "text2"}}};
+
 /// "; set data.text, data.pair and data.label, here perhaps data.text=review and data.label=sentiment; the
 /// columns are: review, sentiment", with the usual names among `names`.
 std::string column_advice(const std::vector<std::string>& names, const TextDataConfig& config) {
@@ -46,7 +55,14 @@ std::string column_advice(const std::vector<std::string>& names, const TextDataC
     if (!found.empty() && std::find(names.begin(), names.end(), wanted) == names.end())
       options.push_back(fmt::format("{}={}", option, found));
   };
-  propose("data.text", config.text, usual.text);
+  const auto has = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto* pair =
+      std::ranges::find_if(kUsualPairs, [&](const auto& one) { return has(one[0]) && has(one[1]); });
+  const bool pairs = pair != kUsualPairs.end() && !has(config.text);
+  propose("data.text", config.text, pairs ? (*pair)[0] : usual.text);
+  if (pairs) propose("data.pair", config.pair, (*pair)[1]);
   propose("data.label", config.label, usual.label);
   if (names.size() == 1)
     for (const auto& [mark, word] :
@@ -73,8 +89,15 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
+/// Rows with an empty text are an error, malformed rows, or empty lines, which have no text.
+enum class EmptyText { refused, malformed, line };
+
+EmptyText empty_text(bool allow_broken) {
+  return allow_broken ? EmptyText::malformed : EmptyText::refused;
+}
+
 /// Skips rows with an empty text if allowed, else throws.
-TextRows without_empty(TextRows rows, bool allow_broken) {
+TextRows without_empty(TextRows rows, EmptyText empty) {
   const auto fault = [&](size_t i) -> const char* {
     if (is_blank(rows.first[i])) return rows.pairs() ? "the first text of the pair" : "the text";
     return rows.pairs() && is_blank(rows.second[i]) ? "the second text of the pair" : nullptr;
@@ -83,13 +106,16 @@ TextRows without_empty(TextRows rows, bool allow_broken) {
   kept.source = rows.source;
   kept.columns = rows.columns;
   kept.left_out = rows.left_out;
+  bool any = false;
   for (size_t i = 0; i < rows.size(); ++i) {
     const char* what = fault(i);
     if (what == nullptr) continue;
-    require(allow_broken, ErrorKind::data, "{}: {} is empty{}", rows.place(i), what, kBrokenAdvice);
-    kept.left_out.add(rows.lines[i]);
+    any = true;
+    require(empty != EmptyText::refused, ErrorKind::data, "{}: {} is empty{}", rows.place(i), what,
+            kBrokenAdvice);
+    if (empty == EmptyText::malformed) kept.left_out.add(rows.lines[i]);
   }
-  if (kept.left_out.count == rows.left_out.count) return rows;
+  if (!any) return rows;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (fault(i) != nullptr) continue;
     kept.lines.push_back(rows.lines[i]);
@@ -141,7 +167,7 @@ TextRows text_lines(std::span<const std::byte> bytes, const std::string& source,
   options.header = false;
   const auto all = [](const std::vector<std::string>&) { return std::vector<size_t>{0}; };
   return without_empty(rows_of(io::parse_text_table(bytes, source, options, all), source, false, false),
-                       allow_broken);
+                       EmptyText::line);
 }
 
 /// A label as text; numbers and booleans as in JSON.
@@ -248,7 +274,7 @@ TextRows read_glue_rows(const std::string& path, const GlueLayout& layout, bool 
     if (labelled) chosen.push_back(column_of(names, layout.label, path, rule));
     return chosen;
   });
-  return without_empty(rows_of(std::move(table), path, layout.pairs(), labelled), allow_broken);
+  return without_empty(rows_of(std::move(table), path, layout.pairs(), labelled), empty_text(allow_broken));
 }
 
 const std::vector<std::string>& own_endings() {
@@ -267,12 +293,12 @@ TextRows read_own_rows(const std::string& path, const TextDataConfig& config) {
           ErrorKind::data, "{}: expected a text file: {}", path, fmt::join(own_endings(), ", "));
   if (ending == ".txt") return text_lines(io::MappedFile(path).bytes(), path, config.allow_broken);
   if (ending == ".csv" || ending == ".tsv")
-    return without_empty(read_own_table(path, config, ending == ".tsv"), config.allow_broken);
+    return without_empty(read_own_table(path, config, ending == ".tsv"), empty_text(config.allow_broken));
   const io::MappedFile file(path);
   JsonRows rows(path, config, file.bytes().size());
   io::for_each_json_line(io::TextInput(file.bytes(), path).text(), path,
                          [&](const Json& object, int64_t line) { rows.add(object, line); });
-  return without_empty(rows.take(), config.allow_broken);
+  return without_empty(rows.take(), empty_text(config.allow_broken));
 }
 
 }  // namespace modewise::data

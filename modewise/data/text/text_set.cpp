@@ -267,6 +267,10 @@ void split_file(TextSet& set, const TextDataConfig& config, bool with_test) {
   }
   set.train.clear();
   split_by_class(set, ratios, config.split_seed);
+  const bool few = std::ssize(set.classes) > set.count() / 2;  // about one text in each class
+  if (few && std::ranges::all_of(set.classes, [](const auto& name) { return number_in(name).has_value(); }))
+    set.split_rule +=
+        "; labels that are values need text.objective = \"regression\" (--objective regression)";
   if (!with_test) set.test.clear();
 }
 
@@ -315,6 +319,7 @@ TextSet load_texts_for(const std::string& file, const TextDataConfig& config, co
   TextDataConfig wanted = config;
   wanted.path = file;
   wanted.classes = trained.classes;
+  wanted.allow_broken = true;  // with a warning: the other rows can be used
   const bool numbers = trained.classes.empty();
   TextFiles files;
   files.layout = layout_of(wanted);

@@ -37,7 +37,8 @@ Error with_advice(const std::string& path, const Error& error) {
   const std::string message = error.what();
   const bool of_data = error.kind() == ErrorKind::data || error.kind() == ErrorKind::config;
   if (of_data && names_data_setting(message))
-    return {error.kind(), message + "; data.… are set when a run is trained, and " + path + " keeps its own"};
+    return {error.kind(),
+            message + "; but " + path + " keeps the settings data.… of its training: adapt the file"};
   if (error.kind() != ErrorKind::no_input) return error;
   const std::string source = source_of(path);
   if (source.empty() || fs::exists(source) || message.find(source) == std::string::npos) return error;

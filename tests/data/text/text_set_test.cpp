@@ -300,5 +300,28 @@ TEST_F(TextSets, OtherTextsMustFitTheModel) {
   EXPECT_EQ(texts(lines.first), (Texts{"one \"text", "two\ttexts"}));
 }
 
+TEST_F(TextSets, OtherTextsLeaveOutMalformedRows) {
+  const std::string path = folder_.write("o.csv", "text,label\na,x\n\" \",y\nb,y,z\nc,y\n");
+  const TextSet set = load_texts_for(path, config_, {{"x", "y"}, false});
+  EXPECT_EQ(texts(set.first), (Texts{"a", "c"}));
+  EXPECT_THAT(set.names, ElementsAre("2", "5"));
+  EXPECT_THAT(set.warnings, ElementsAre(path + ": 2 malformed rows skipped, the first in line 3"));
+  const TextSet lines =
+      load_texts_for(folder_.write("w.txt", " \t\na\n  \nb\n"), config_, {{"x", "y"}, false});
+  EXPECT_EQ(texts(lines.first), (Texts{"a", "b"}));
+  EXPECT_THAT(lines.names, ElementsAre("2", "4"));
+  EXPECT_TRUE(lines.warnings.empty());
+}
+
+TEST_F(TextSets, ColumnsOfPairsAreProposed) {
+  config_.path = folder_.write("n.csv", "premise,hypothesis,category\na,b,x\n");
+  EXPECT_EQ(
+      error_of(ErrorKind::data, [&] { load_texts(config_, false); }),
+      config_.path +
+          ":1: there is no column 'text'; set data.text, data.pair and data.label, here perhaps "
+          "data.text=premise and data.pair=hypothesis and data.label=category; the columns are: premise, "
+          "hypothesis, category");
+}
+
 }  // namespace
 }  // namespace modewise::data
