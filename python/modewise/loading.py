@@ -2,9 +2,10 @@
 
 import dataclasses
 import math
+import operator
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,8 @@ class LoadedForecaster:
     """A run's forecaster: `module` (of modewise.nn, with the best weights, in evaluation mode), `config` (its resolved
     config.toml), `shape`, the scaler's `mean` and `std` [N_1 … N_j] float64, `names`, and its calibration."""
 
+    origin = "the first row of the run's data (0 if they begin with it)"
+
     def __init__(self, folder: RunFolder) -> None:
         self.path = folder.path
         self.config = folder.config()
@@ -62,7 +65,7 @@ class LoadedForecaster:
                       for i in range(math.prod(sizes))]  # fmt: skip
         self.mean = np.array(data["scaler"]["mean"], dtype=np.float64).reshape(sizes)
         self.std = np.array(member(data["scaler"], "std"), dtype=np.float64).reshape(sizes)
-        self.rows: int = data["rows"]
+        self.rows: int = data["rows"] + data.get("unread_rows", 0)
         forecast = self.config["forecast"]
         self.shape = ForecastShape(
             series=sizes, ordered=[mode["ordered"] for mode in data["modes"]], lookback=forecast["lookback"],
@@ -105,17 +108,34 @@ class LoadedForecaster:
         array = values.astype(np.float64, copy=False)
         return np.where(np.isin(array, [*marks, *marks.astype(np.float32)]), np.nan, array) if len(marks) > 0 else array
 
+    def _first_row(self, rows: int, first_row: SupportsIndex | None) -> int:
+        """The index of the first of `rows` rows on the clock of the training data, 0 if no phase depends on it."""
+        if first_row is not None:
+            try:
+                return operator.index(first_row)
+            except TypeError:
+                raise UsageError(f"first_row must be an integer, got {first_row!r}") from None
+        cycle: int = self.config["model"]["window"]["cycle"]
+        spread = None if self.calibration is None else self.calibration.spread
+        periods = [f"a cycle of {cycle} rows"] if cycle > 0 else []
+        periods += [] if spread is None else [f"intervals that follow a season of {spread.shape[1]} rows"]
+        if rows == self.rows or not periods:
+            return 0
+        raise UsageError(f"{self.path}: its model has {' and '.join(periods)}, so {rows} rows need first_row, the index of the first of them "
+                         f"counted from {self.origin}")  # fmt: skip
+
     @torch.no_grad()
-    def predict(self, values: Array, first_row: int | None = None) -> Forecast:
+    def predict(self, values: Array, first_row: SupportsIndex | None = None) -> Forecast:
         """Forecast after values [T, N_1 … N_j] (at least the lookback, in the data's units, NaN or one of `data.missing_values` if
-        missing). first_row: index of values[0], counted from the first row of the run's data, for models with a cycle and intervals
-        that follow a season; None: values end where those data do. DataError for other shapes and types, NotImplementedError for a
-        run with data.future_covariates or data.calendar, whose `module` takes them scaled."""
+        missing). first_row: index of values[0], counted from the first row of the run's data; a model with a cycle, or intervals that
+        follow a season, needs it unless values has as many rows as those data, which are then taken for them. DataError for other
+        shapes and types, UsageError without a first_row that is needed, NotImplementedError for a run with data.future_covariates or
+        data.calendar, whose `module` takes them scaled."""
         if self.shape.future_covariates > 0:
             raise NotImplementedError(f"{self.path}: its model takes {self.shape.future_covariates} future covariates (data.future_covariates, "
                                       "data.calendar), which are not read in Python yet; use modewise.Forecaster or the program")  # fmt: skip
         past, observed = self.scaled(values)
-        begin = self.rows - len(values) if first_row is None else first_row
+        begin = self._first_row(len(values), first_row)
         out = on_cpu(self.module, past, observed, torch.tensor([begin + len(values) - self.shape.lookback]))
         count = math.prod(self.shape.series)
         flat = out.reshape(1, count, self.shape.horizon, -1).numpy()
@@ -135,6 +155,8 @@ class LoadedPanelForecaster(LoadedForecaster):
     """A forecaster of a panel (docs/panels.md): `module`, `config`, `shape`, `names` of the variables, and its calibration. Each
     series is scaled by its own rows."""
 
+    origin = "the first time of the panel"
+
     def _read_data(self, data: dict[str, Any]) -> None:
         forecast = self.config["forecast"]
         self.names, self.rows = list(data["variables"]), 0
@@ -144,22 +166,22 @@ class LoadedPanelForecaster(LoadedForecaster):
             future_covariates=data.get("ahead", {}).get("features", 0), future_covariate_modes=0)  # fmt: skip
 
     @torch.no_grad()
-    def predict(self, values: Array, first_row: int | None = None) -> Forecast:
+    def predict(self, values: Array, first_row: SupportsIndex | None = None) -> Forecast:
         """Forecast after the rows [T, V] of one series, of any length, in its units, missing values as for other runs. first_row:
-        index of values[0] on the clock of the panel, for models with a cycle. DataError for other shapes, NotImplementedError for a
-        run with covariates, whose `module` takes them scaled."""
+        index of values[0] on the clock of the panel, which a model with a cycle needs. DataError for other shapes, UsageError without
+        a first_row that is needed, NotImplementedError for a run with covariates, whose `module` takes them scaled."""
         if self.shape.future_covariates > 0:
             raise NotImplementedError(f"{self.path}: its model takes {self.shape.future_covariates} covariates, which are not read in Python yet; use "
                                       "modewise.Forecaster or the program")  # fmt: skip
         lookback, array = self.shape.lookback, np.asarray(values, dtype=np.float64)
         if array.ndim != 2 or array.shape[1] != len(self.names) or len(array) == 0:
             raise DataError(f"values must be [T, {len(self.names)}], got {list(array.shape)}")
-        array = self._with_nan(array)
+        array, begin = self._with_nan(array), self._first_row(len(array), first_row)
         self.mean, self.std = series_moments(array)
         rows = np.concatenate([np.full((max(lookback - len(array), 0), len(self.names)), np.nan), array])
         past, observed = self.scaled(rows)
         observed = torch.ones_like(past, dtype=torch.bool) if observed is None else observed  # as in the program
-        out = on_cpu(self.module, past, observed, torch.tensor([(first_row or 0) + len(array) - lookback]))
+        out = on_cpu(self.module, past, observed, torch.tensor([begin + len(array) - lookback]))
         flat = out.reshape(1, len(self.names), self.shape.horizon, -1).numpy()
         raw = flat if self.shape.quantiles > 0 else None
         point = flat[..., flat.shape[-1] // 2]

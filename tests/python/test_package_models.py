@@ -90,6 +90,30 @@ def hot(data, tmp_path_factory):
     return run
 
 
+@pytest.mark.parametrize("test", [True, False])
+def test_a_cycle_needs_the_place_of_other_rows(tmp_path, test):
+    rows = np.array([[10 + 3 * np.sin(2 * np.pi * t / 24), t % 24 == 5, t % 24] for t in range(350)], dtype=float)
+    paths = {count: tmp_path / f"{count}.npy" for count in (300, 350)}
+    for count, path in paths.items():
+        np.save(path, rows[:count])
+    settings = {**SIZES, "data.path": paths[300], "model.name": "rlinear", "model.window.cycle": 24, "train.test": test}
+    modewise.tasks.train("forecasting", settings, out=tmp_path / "run", verbosity=-1)
+    loaded = modewise.load(tmp_path / "run")
+    own, more = ([one["forecast"] for one in modewise.tasks.predict(tmp_path / "run", data=path, verbosity=-1)["series"]] for path in paths.values())
+    assert np.array_equal(loaded.predict(rows[:300]).values, own)
+    assert np.array_equal(loaded.predict(rows, first_row=0).values, more)
+    assert np.array_equal(loaded.predict(rows[-30:], first_row=np.int64(320)).values, more)
+    assert not np.array_equal(loaded.predict(rows, first_row=1).values, more)
+    for count in (350, 250):
+        with pytest.raises(errors.UsageError) as error:
+            loaded.predict(rows[:count])
+        assert str(error.value) == (f"{tmp_path}/run: its model has a cycle of 24 rows, so {count} rows need first_row, the index of the first of them "
+                                    "counted from the first row of the run's data (0 if they begin with it)")  # fmt: skip
+    for wrong, text in ((1.5, "1.5"), ("2026-01-01", "'2026-01-01'")):
+        with pytest.raises(errors.UsageError, match=f"^first_row must be an integer, got {text}$"):
+            loaded.predict(rows[:300], first_row=wrong)
+
+
 def newest(run):
     return run / "checkpoints" / (run / "checkpoints" / "latest").read_text().strip()
 

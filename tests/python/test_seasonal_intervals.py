@@ -124,6 +124,8 @@ def test_other_files_have_the_phase_of_their_dates(table, run, tmp_path):
         for s, one in enumerate(whole["series"]):
             for level, name in enumerate(("0.025", "0.1", "0.5", "0.9", "0.975")):
                 assert forecast.quantiles[s, :, level] == pytest.approx(np.array(one["quantiles"][name]), rel=1e-4, abs=1e-5)
+    with pytest.raises(modewise.errors.UsageError, match=rf"run: its model has intervals that follow a season of {DAY} rows, so 106 rows need first_row, "):
+        loaded.predict(values[8901:9007])
     backtest = json.loads(ok("backtest", run, "--json").stdout)
     assert [one["coverage"] for one in backtest["intervals"]] == pytest.approx([0.8, 0.95], abs=0.04)
 
