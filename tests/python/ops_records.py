@@ -224,12 +224,14 @@ RECORDS = [
         small_of(lambda r: [((r(1, 7, 2, 2), r(1, 7, 2, 2), r(1, 7, 2, 3), r(2, 3)), dict(landmarks=3)),
                             ((r(2, 5, 1, 2), r(2, 5, 1, 2), r(2, 5, 1, 2), None, tokens_kept(5, 2, n=5)), dict(landmarks=2)),
                             ((r(1, 3, 1, 2), r(1, 3, 1, 2), r(1, 3, 1, 2)), dict(landmarks=4))]),
+        second_order=True,
         errors=[(lambda r: ((r(1, 5, 2, 4), r(1, 6, 2, 4), r(1, 5, 2, 4)), {}), r"k must have the shape of q \[1, 5, 2, 4\], got \[1, 6, 2, 4\]"),
                 (lambda r: ((r(1, 5, 2, 4), r(1, 5, 2, 4), r(1, 5, 2, 4), r(2, 4)), {}), r"kernel must be \[2, w\] with w odd, got \[2, 4\]")]),
     Record(
         "hashed_attention", hashed_attention, hashed_samples,
         small_of(lambda r: [((r(1, 7, 2, 3), r(1, 7, 2, 2), r(2, 2, 3, 2).detach()), dict(chunk=2)),
                             ((r(2, 5, 1, 2), r(2, 5, 1, 2), r(1, 1, 2, 1).detach(), tokens_kept(5, 3, n=5)), dict(chunk=3))]),
+        second_order=True,
         errors=[(lambda r: ((r(1, 5, 2, 4), r(1, 5, 2, 4), r(1, 2, 3, 2)), {}), r"rotations must be \[rounds, 2, 4, buckets / 2\] .* got \[1, 2, 3, 2\]"),
                 (lambda r: ((r(1, 5, 2, 4), r(1, 5, 2, 4), r(1, 2, 4, 2)), dict(chunk=0)), r"chunk must be 1 … 46340, got 0")]),
     Record(
@@ -363,6 +365,7 @@ RECORDS = [
         "sum_of_squares", sum_of_squares,
         lambda r: [((r(*shape),), {}) for shape in [(2, 3, 5), (33,), (4095,), (4097,), (65, 129), (0,), (), (3, 17)]] + [((r(7, 5).t(),), {})],
         small_of(lambda r: [((r(2, 3),), {}), ((r(5),), {})]),
+        second_order=True,
         errors=[(lambda r: ((r(3).half(),), {}), r"sum_of_squares: x must be float32, float64 or bfloat16, got Half")],
         kernels={"sum_of_squares": "blocks"}, integers=True, call=lambda x: ops.sum_of_squares(x).to(x.dtype)),
     Record(
