@@ -244,6 +244,11 @@ def test_dropouts_of_any_module_have_masks_of_their_own():
     assert not torch.equal(model[0](x), model[1](x))
     with pytest.raises(ValueError, match=r"^set_dropout_step: seed must be a 64-bit integer, got 9223372036854775808$"):
         nn.set_dropout_step(model, 2**63, 0)
+    for step in (-1, 2**32):
+        with pytest.raises(ValueError, match=rf"^set_dropout_step: step must be from 0 to 4294967295, got {step}$"):
+            nn.set_dropout_step(model, 1, step)
+    nn.set_dropout_step(model, -(2**63), 2**32 - 1)
+    model[0](x)
 
 
 def test_rotary_angles_are_the_formula():

@@ -81,6 +81,14 @@ def encoder(**options):
     return nn.TokenEncoder(nn.EncoderOptions(width=8, heads=2, **options), [3, 4], [1])
 
 
+def hot(**options):
+    return nn.KroneckerAttention(8, 2, 2, **options)
+
+
+def linear(**options):
+    return hot(kernel="linear", **options)
+
+
 X, SEEN = torch.ones(1, 3, 4, 8), torch.ones(1, 3, 4, dtype=torch.bool)
 REFUSED = [
     (lambda: encoder(feed_forward="swigl"), "EncoderOptions: feed_forward must be swiglu, gelu or none, got 'swigl'"),
@@ -102,6 +110,36 @@ REFUSED = [
     (lambda: nn.sin_cos_positions([3, 5], 3), "sin_cos_positions: each of 2 modes needs two channels, got a width of 3"),
     (lambda: nn.PatchEmbedding(2, 2, 8)(X, torch.ones_like(X, dtype=torch.bool)), "PatchEmbedding: observed was given, but the embedding has no flags"),
     (lambda: nn.GridPatches(8, [2, 2], 8)(X, SEEN[:, :2]), "GridPatches: valid must be bool [1, 3, 4], got torch.bool [1, 2, 4]"),
+    (lambda: hot(combine="max"), "KroneckerAttention: combine must be product, sum or mean, got 'max'"),
+    (lambda: hot(pooling="max"), "KroneckerAttention: pooling must be sum or mean, got 'max'"),
+    (lambda: hot(kernel="none"), "KroneckerAttention: kernel must be softmax or linear, got 'none'"),
+    (lambda: hot(feature_map="relu"), "KroneckerAttention: feature_map must be softmax or regularised, got 'relu'"),
+    (lambda: nn.KroneckerAttention(8, 2, 0), "KroneckerAttention: modes must be at least 1, got 0"),
+    (lambda: hot(kernel="linear", features=-1), "KroneckerAttention: features must be at least 0, got -1"),
+    (lambda: hot(features=64), 'KroneckerAttention: features = 64 has no effect with kernel = "softmax"'),
+    (lambda: hot(feature_map="regularised"), 'KroneckerAttention: feature_map = "regularised" has no effect with kernel = "softmax"'),
+    (lambda: hot(feature_key=3), 'KroneckerAttention: feature_key = 3 has no effect with kernel = "softmax"'),
+    (lambda: hot(features_redraw_every=4), 'KroneckerAttention: features_redraw_every = 4 has no effect with kernel = "softmax"'),
+    (lambda: linear(features_redraw_every=4), "KroneckerAttention: features_redraw_every = 4 has no effect with feature_key = None"),
+    (lambda: linear(dropout=0.5), 'KroneckerAttention: dropout = 0.5 has no effect with kernel = "linear", which never forms the weights'),
+    (lambda: linear(mode_masks=["none", "causal"]), "KroneckerAttention: mode_masks = ['none', 'causal'] has no effect with kernel = \"linear\""),
+    (lambda: hot(rope_base=100.0), "KroneckerAttention: rope_base = 100.0 has no effect with rope_modes = []"),
+    (lambda: nn.TokenAttention(8, 2, rope_base=100.0), "TokenAttention: rope_base = 100.0 has no effect with rope_modes = []"),
+    (lambda: nn.DividedAttention(8, 2, 2, rope_base=100.0), "DividedAttention: rope_base = 100.0 has no effect with rope_modes = []"),
+    (lambda: nn.WindowNormalization([3], cycle_gain=5.0), "WindowNormalization: cycle_gain = 5.0 has no effect with cycle = 0"),
+    (lambda: nn.Dropout(-1.0), "Dropout: probability must be from 0 to 1, got -1.0"),
+    (lambda: hot(dropout=1.5), "Dropout: probability must be from 0 to 1, got 1.5"),
+    (lambda: linear(feature_key=2**24), "FeatureDraw: key must be from 0 to 16777215, got 16777216"),
+    (lambda: linear(feature_key=-1), "FeatureDraw: key must be from 0 to 16777215, got -1"),
+    (lambda: linear(feature_key=1, features_redraw_every=-1), "FeatureDraw: redraw_every must not be negative, got -1"),
+    (lambda: encoder(attention_type="dense", attention_dropout=0.5), 'EncoderOptions: attention_dropout = 0.5 has no effect with attention_type = "dense"'),
+    (lambda: encoder(attention_type="dense", rope_modes=[1]), 'EncoderOptions: rope_modes = [1] has no effect with attention_type = "dense"'),
+    (lambda: encoder(mechanism="transformer", combine="sum"), 'EncoderOptions: combine = "sum" has no effect with mechanism = "transformer"'),
+    (lambda: encoder(kernel="none", query_key_norm=False), 'EncoderOptions: query_key_norm = False has no effect with kernel = "none"'),
+    (lambda: encoder(kernel="linear", attention_dropout=0.5), 'EncoderOptions: attention_dropout = 0.5 has no effect with kernel = "linear"'),
+    (lambda: encoder(feed_forward="none", hidden=7), 'EncoderOptions: hidden = 7 has no effect with feed_forward = "none"'),
+    (lambda: encoder(kernel="linear", feature_draw="fixed", features_redraw_every=2), "EncoderOptions: features_redraw_every = 2 has no effect with feature_draw "
+                                                                                      '= "fixed"'),
 ]  # fmt: skip
 
 
@@ -120,3 +158,12 @@ def test_the_linear_kernel_of_other_mechanisms_is_the_programs():
 def test_modes_of_an_encoding_come_in_any_order():
     one, other = (nn.SinCosEncoding([3, 5], modes, 8)(torch.zeros(1, 3, 5, 8)) for modes in ([1, 0], [0, 1]))
     assert torch.equal(one, other) and torch.equal(one[0], nn.sin_cos_positions([3, 5], 8))
+
+
+@pytest.mark.parametrize("name", ["kronecker attention", "token attention", "divided attention", "block"])
+def test_vmap_has_the_bits_of_one_call_after_another(name):
+    torch.manual_seed(3)
+    module, x = MODULES[name](), torch.randn(3, 2, 3, 4, 8, requires_grad=True)
+    mapped, single = torch.func.vmap(module)(x), torch.stack([module(one) for one in x])
+    assert torch.equal(mapped, single)
+    assert torch.equal(*(torch.autograd.grad(out.square().sum(), x)[0] for out in (mapped, single)))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from modewise.nn.encoder import EncoderOptions
+from modewise.nn.encoder import EncoderOptions, with_effect
 
 Table = dict[str, Any]
 
@@ -23,9 +23,9 @@ def combined(attention: Table) -> str:
 
 
 def encoder_options(model: Table, ordered: Sequence[int], mechanism: str) -> EncoderOptions:
-    """Encoder options of a token model; `ordered`: modes with an order, such as time."""
+    """Encoder options of a token model, those without effect left out; `ordered`: modes with an order, such as time."""
     attention, position = model["attention"], model["position"]
-    return EncoderOptions(
+    return with_effect(EncoderOptions(
         width=model["width"], hidden=model["hidden"], layers=model["layers"], heads=model["heads"],
         feed_forward=model["feed_forward"], dropout=model["dropout"], layer_scale=model["layer_scale"],
         encoding=position["encoding"], mode_embeddings=position.get("mode_embeddings", False), rope_modes=rotary_modes(position, ordered),
@@ -34,4 +34,4 @@ def encoder_options(model: Table, ordered: Sequence[int], mechanism: str) -> Enc
         combine=combined(attention), pooling=attention["pooling"], share_modes=attention["share_modes"],
         attend_modes=attention["attend_modes"], mode_masks=attention.get("mode_masks", []), kernel=attention["kernel"], features=attention["features"],
         feature_map=attention["feature_map"], feature_draw=attention.get("feature_draw", "fixed"),
-        features_redraw_every=attention.get("features_redraw_every", 0))  # fmt: skip
+        features_redraw_every=attention.get("features_redraw_every", 0)))  # fmt: skip

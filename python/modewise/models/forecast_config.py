@@ -16,10 +16,14 @@ from modewise.models.forecast import (
 TOKEN_MODELS = ("hot", "transformer", "spatial", "temporal")
 
 
+def cycle_options(window: Table) -> Table:
+    """The cycle of WindowNormalization."""
+    return {"cycle": window["cycle"], "cycle_gain": window["cycle_gain"]} if window["cycle"] > 0 else {}
+
+
 def window_options(window: Table) -> Table:
     """The keywords of WindowNormalization."""
-    return {"centre": window["centre"], "scale": window["scale"] == "std", "affine": window["affine"],
-            "cycle": window["cycle"], "cycle_gain": window["cycle_gain"]}  # fmt: skip
+    return {"centre": window["centre"], "scale": window["scale"] == "std", "affine": window["affine"], **cycle_options(window)}
 
 
 def token_forecaster(model: Table, shape: ForecastShape) -> Forecaster:
@@ -57,9 +61,7 @@ def tide(model: Table, shape: ForecastShape) -> Forecaster:
 
 
 def dlinear(model: Table, shape: ForecastShape) -> Forecaster:
-    window = model["window"]
-    return DLinear(shape, kernel=model["dlinear"]["kernel"], individual=model["individual"], cycle=window["cycle"],
-                   cycle_gain=window["cycle_gain"])  # fmt: skip
+    return DLinear(shape, kernel=model["dlinear"]["kernel"], individual=model["individual"], **cycle_options(model["window"]))
 
 
 def linear_forecaster(model: Table, shape: ForecastShape) -> Forecaster:

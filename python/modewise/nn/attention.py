@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from modewise import ops
 from modewise._aliases import old_keywords
 from modewise.nn.basic import Dropout, FeatureDraw, LayerNorm, Linear, TensorModule
-from modewise.nn.checks import checked_choice, checked_modes, valid_tokens, width_of_head
+from modewise.nn.checks import checked_choice, checked_modes, refuse_idle, valid_tokens, width_of_head
 
 
 def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: float) -> Tensor:
@@ -67,6 +67,14 @@ def rotate_heads(x: Tensor, heads: int, modes: Sequence[int], base: float) -> Te
 def norm_heads(x: Tensor, heads: int, norm: LayerNorm) -> Tensor:
     """LayerNorm of each head of [..., D]."""
     return norm(x.unflatten(-1, (heads, -1))).view(x.shape)
+
+
+ROPE_BASE = 10000.0
+
+
+def refuse_idle_base(module: str, rope_base: float, rope_modes: Sequence[int]) -> None:
+    """ValueError for the base of a rotary embedding that no mode has."""
+    refuse_idle(module, {"rope_base": rope_base}, {"rope_base": ROPE_BASE}, {"rope_base": "" if rope_modes else "rope_modes = []"})
 
 
 AttentionWeights = tuple[
@@ -132,6 +140,11 @@ class KroneckerAttention(TensorModule):
     feature_key, features_redraw_every
         Seed of the features, and training batches between redraws.
 
+    Raises
+    ------
+    ValueError
+        For other names and sizes, and for options without effect: dropout and masks with the linear kernel, the features of another.
+
     Examples
     --------
     >>> KroneckerAttention(16, 4, modes=2)(torch.ones(1, 3, 5, 16)).shape
@@ -156,7 +169,7 @@ class KroneckerAttention(TensorModule):
         attend_modes: Sequence[int] = (),
         mode_masks: Sequence[str] = (),
         rope_modes: Sequence[int] = (),
-        rope_base: float = 10000.0,
+        rope_base: float = ROPE_BASE,
         kernel: str = "softmax",
         features: int = 0,
         feature_map: str = "softmax",
@@ -164,6 +177,22 @@ class KroneckerAttention(TensorModule):
         features_redraw_every: int = 0,
     ) -> None:
         super().__init__()
+        checked_choice("KroneckerAttention", "combine", combine, ("product", "sum", "mean"))
+        checked_choice("KroneckerAttention", "pooling", pooling, ("sum", "mean"))
+        checked_choice("KroneckerAttention", "kernel", kernel, ("softmax", "linear"))
+        checked_choice("KroneckerAttention", "feature_map", feature_map, ("softmax", "regularised"))
+        for name, number, smallest in (("modes", modes, 1), ("features", features, 0)):
+            if number < smallest:
+                raise ValueError(f"KroneckerAttention: {name} must be at least {smallest}, got {number}")
+        linear, other = (f'kernel = "{kernel}"' if kernel == name else "" for name in ("linear", "softmax"))
+        refuse_idle(
+            "KroneckerAttention",
+            {"dropout": dropout, "mode_masks": mode_masks, "features": features, "feature_map": feature_map, "feature_key": feature_key,
+             "features_redraw_every": features_redraw_every},
+            {"dropout": 0.0, "mode_masks": (), "features": 0, "feature_map": "softmax", "feature_key": None, "features_redraw_every": 0},
+            {"dropout": linear and f"{linear}, which never forms the weights", "mode_masks": linear, "features": other, "feature_map": other,
+             "feature_key": other, "features_redraw_every": other or ("feature_key = None" if feature_key is None else "")})  # fmt: skip
+        refuse_idle_base("KroneckerAttention", rope_base, rope_modes)
         self.mode_masks, self.rope_base, head = list(mode_masks), rope_base, width_of_head("KroneckerAttention", width, heads)
         if len(self.mode_masks) not in (0, modes):
             raise ValueError(f"KroneckerAttention: mode_masks must be empty or one for each of the {modes} modes, got {len(self.mode_masks)}")
@@ -181,8 +210,7 @@ class KroneckerAttention(TensorModule):
         self.q_norm = LayerNorm(head) if query_key_norm else None
         self.k_norm = LayerNorm(head) if query_key_norm else None
         self.dropout = Dropout(dropout)
-        drawn = kernel == "linear" and feature_key is not None
-        self.feature_draw = FeatureDraw(feature_key or 0, features_redraw_every) if drawn else None
+        self.feature_draw = None if feature_key is None else FeatureDraw(feature_key, features_redraw_every)
 
     def _feature_seed(self) -> int:
         return self.dropout.site if self.feature_draw is None else self.feature_draw.seed()
@@ -264,12 +292,13 @@ class TokenAttention(TensorModule):
         query_key_norm: bool = True,
         dropout: float = 0.0,
         rope_modes: Sequence[int] = (),
-        rope_base: float = 10000.0,
+        rope_base: float = ROPE_BASE,
         causal: bool = False,
     ) -> None:
         super().__init__()
         if causal and (scope != "all" or rope_modes):
             raise ValueError("TokenAttention: causal attention needs scope \"all\" and no rotary embedding")
+        refuse_idle_base("TokenAttention", rope_base, rope_modes)
         self.causal, self.scope = causal, checked_choice("TokenAttention", "scope", scope, ("all", "spatial", "temporal"))
         self.heads, self.rope_modes, self.rope_base, head = heads, list(rope_modes), rope_base, width_of_head("TokenAttention", width, heads)
         self.query_proj = Linear(width, width)
@@ -340,11 +369,12 @@ class DividedAttention(TensorModule):
         query_key_norm: bool = True,
         dropout: float = 0.0,
         rope_modes: Sequence[int] = (),
-        rope_base: float = 10000.0,
+        rope_base: float = ROPE_BASE,
     ) -> None:
         super().__init__()
         self.heads, self.modes, self.rope_base, head = heads, modes, rope_base, width_of_head("DividedAttention", width, heads)
         self.rope_modes = checked_modes("DividedAttention", "rope_modes", rope_modes, modes)
+        refuse_idle_base("DividedAttention", rope_base, rope_modes)
         self.query_proj = Linear(width, modes * width)
         self.key_proj = Linear(width, modes * width)
         self.value_proj = Linear(width, modes * width)

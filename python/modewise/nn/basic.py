@@ -209,6 +209,8 @@ class Dropout(TensorModule):
 
     def __init__(self, probability: float = 0.0, site: int = FIRST_SITE) -> None:
         super().__init__()
+        if not 0 <= probability <= 1:
+            raise ValueError(f"Dropout: probability must be from 0 to 1, got {probability}")
         self.probability = probability
         self.site = site
         self.seed: int | None = None
@@ -269,6 +271,10 @@ class FeatureDraw(nn.Module):
 
     def __init__(self, key: int, redraw_every: int = 0) -> None:
         super().__init__()
+        if not 0 <= key < 2**24:
+            raise ValueError(f"FeatureDraw: key must be from 0 to {2**24 - 1}, got {key}")
+        if redraw_every < 0:
+            raise ValueError(f"FeatureDraw: redraw_every must not be negative, got {redraw_every}")
         self.redraw_every = redraw_every
         self.register_buffer("numbers", torch.tensor([key, 0]))
         self._known = key  # a graph cannot read the buffer
@@ -304,20 +310,21 @@ def set_dropout_step(model: nn.Module, seed: int, step: int) -> None:
     model
         Any module.
     seed, step
-        Key of the random numbers, below 2⁶³.
+        Key of the random numbers: a 64-bit integer with a sign, and a number below 2³².
 
     Raises
     ------
     ValueError
-        For a seed or step of more than 63 bits.
+        For another seed or step.
 
     Examples
     --------
     >>> set_dropout_step(Dropout(0.5), seed=1, step=0)
     """
-    for name, value in (("seed", seed), ("step", step)):
-        if not -(2**63) <= value < 2**63:
-            raise ValueError(f"set_dropout_step: {name} must be a 64-bit integer, got {value}")
+    if not -(2**63) <= seed < 2**63:
+        raise ValueError(f"set_dropout_step: seed must be a 64-bit integer, got {seed}")
+    if not 0 <= step < 2**32:
+        raise ValueError(f"set_dropout_step: step must be from 0 to {2**32 - 1}, got {step}")
     dropouts = dropouts_of(model)
     sites = {module.site for module in dropouts}
     free, taken = (site for site in itertools.count(FIRST_SITE) if site not in sites), set[int]()

@@ -1,6 +1,7 @@
 """Checks of arguments that modules share: heads, modes, named options and masks. ValueError for wrong ones."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,6 +29,22 @@ def checked_choice(module: str, name: str, value: str, choices: Sequence[str]) -
     if value not in choices:
         raise ValueError(f"{module}: {name} must be {', '.join(choices[:-1])} or {choices[-1]}, got {value!r}")
     return value
+
+
+def refuse_idle(module: str, options: dict[str, Any], usual: dict[str, Any], reasons: dict[str, str]) -> None:
+    """ValueError for an option that has a reason to have no effect ("": none) and differs from its usual value."""
+    for name in idle_options(options, usual, reasons):
+        value = f'"{options[name]}"' if isinstance(options[name], str) else _plain(options[name])
+        raise ValueError(f"{module}: {name} = {value} has no effect with {reasons[name]}")
+
+
+def idle_options(options: dict[str, Any], usual: dict[str, Any], reasons: dict[str, str]) -> list[str]:
+    """Options that differ from their usual values and have a reason to have no effect."""
+    return [name for name, reason in reasons.items() if reason and _plain(options[name]) != _plain(usual[name])]
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
 def require_mask(module: str, name: str, mask: Tensor, shape: Sequence[int]) -> None:

@@ -10,7 +10,7 @@ from modewise._aliases import REGISTRY_ENTRIES, current, old_fields
 from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention
 from modewise.nn.basic import Dropout, GELUNetwork, SwiGLU, TensorModule, number_dropouts
 from modewise.nn.block import Block
-from modewise.nn.checks import checked_choice, checked_modes
+from modewise.nn.checks import checked_choice, checked_modes, idle_options, refuse_idle
 from modewise.nn.positions import ModeEmbedding, SinCosEncoding
 from modewise.nn.synthesizers import ENTRIES, synthesizer
 
@@ -53,8 +53,32 @@ class EncoderOptions:
     features_redraw_every: int = 0
 
 
+def reasons_of(options: EncoderOptions) -> dict[str, str]:
+    """Why options have no effect with the others; "" if they have one."""
+    kernel, mechanism, of_type = (f'{name} = "{getattr(options, name)}"' for name in ("kernel", "mechanism", "attention_type"))
+    no_attention = kernel if options.kernel == "none" else ""
+    registry = no_attention or ("" if options.attention_type == "model" else of_type)
+    not_hot = registry or ("" if options.mechanism == "hot" else mechanism)
+    not_linear = "" if options.kernel == "linear" else kernel
+    return {
+        "hidden": 'feed_forward = "none"' if options.feed_forward == "none" else "",
+        "attention_type": no_attention, "query_key_norm": registry, "rope_modes": registry,
+        "rope_base": registry or ("" if options.rope_modes else "rope_modes = []"),
+        "attention_dropout": registry or (kernel if options.kernel == "linear" else ""),
+        "combine": not_hot, "pooling": not_hot, "share_modes": not_hot, "attend_modes": not_hot,
+        "features": not_linear, "feature_map": not_linear, "feature_draw": not_linear,
+        "features_redraw_every": not_linear or ('feature_draw = "fixed"' if options.feature_draw == "fixed" else ""),
+    }  # fmt: skip
+
+
+def with_effect(options: EncoderOptions) -> EncoderOptions:
+    """Options in which those without effect, as in the configs of sweeps and presets, have their defaults."""
+    usual = vars(EncoderOptions())
+    return dataclasses.replace(options, **{name: usual[name] for name in idle_options(vars(options), usual, reasons_of(options))})
+
+
 def check_options(options: EncoderOptions) -> None:
-    """ValueError for unknown names, and masks of modes that no attention takes; NotImplementedError for what only the program has."""
+    """ValueError for unknown names and options without effect; NotImplementedError for what only the program has."""
     choices = {"feed_forward": ("swiglu", "gelu", "none"), "encoding": ("none", "learned", "sincos"), "kernel": ("softmax", "linear", "none"),
                "mechanism": ("hot", "transformer", "spatial", "temporal", "divided"), "feature_draw": ("seed", "fixed")}  # fmt: skip
     for name, values in choices.items():
@@ -66,6 +90,7 @@ def check_options(options: EncoderOptions) -> None:
     if options.kernel == "linear" and (options.mechanism != "hot" or options.attention_type != "model"):
         raise NotImplementedError(f'mechanism = "{options.mechanism}" and attention_type = "{options.attention_type}" with kernel = "linear" have '
                                   "no module in Python yet")  # fmt: skip
+    refuse_idle("EncoderOptions", vars(options), vars(EncoderOptions()), reasons_of(options))
 
 
 def make_attention(options: EncoderOptions, sizes: Sequence[int]) -> TensorModule | None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from modewise import ops
 from modewise._aliases import old_fields
-from modewise.nn.checks import checked_choice
+from modewise.nn.checks import checked_choice, refuse_idle
 
 EPSILON = 1e-5
 
@@ -80,6 +80,7 @@ class WindowNormalization(nn.Module):
         super().__init__()
         self.centre = checked_choice("WindowNormalization", "centre", centre, ("mean", "last", "none"))
         self.series, self.scale, self.affine = list(series), scale, affine
+        refuse_idle("WindowNormalization", {"cycle_gain": cycle_gain}, {"cycle_gain": 1.0}, {"cycle_gain": "" if cycle > 0 else "cycle = 0"})
         self.rows, self.cycle_gain = cycle, cycle_gain
         count = math.prod(self.series)
         if affine:
