@@ -418,6 +418,27 @@ def test_linear_form_default_features():
                            ops.kronecker_attention(*args, heads=2, kernel="linear", feature_seed=1))
 
 
+@pytest.mark.parametrize("recomputed", [False, True])
+@pytest.mark.parametrize("by_head", [False, True])
+def test_masked_keys_reach_no_gradient_of_the_scores(by_head, recomputed):
+    """NaN and infinities under the mask; the oracle softmax sees the other keys alone."""
+    rand = drawer(torch.float64)
+    q, k, weights = rand(2, 3, 8), rand(2, 5, 8), rand(2, 2, 3, 5)
+    mask = bools(2, 2, 5, keep=0.6) if by_head else bools(2, 5, keep=0.6)
+    by_heads = mask if by_head else mask[:, None].expand(2, 2, 5)
+    bad = k.unflatten(-1, (2, 4)).masked_fill(~by_heads.transpose(1, 2).unsqueeze(-1), float("nan")).flatten(2).requires_grad_()
+    asked = q.clone().requires_grad_()
+    before = ops.set_recompute_mode(recomputed)
+    scores = ops.mode_scores(asked, bad, 2, mask)
+    ops.set_recompute_mode(before)
+    got = torch.autograd.grad((scores * weights).sum(), (asked, bad))
+    asked, kept = q.clone().requires_grad_(), k.clone().requires_grad_()
+    total = sum((torch.softmax(asked[b].view(3, 2, 4)[:, h] @ kept[b].view(5, 2, 4)[by_heads[b, h], h].T / 2, -1) * weights[b, h][:, by_heads[b, h]]).sum()
+                for b in range(2) for h in range(2))  # fmt: skip
+    for mine, wanted in zip(got, torch.autograd.grad(total, (asked, kept))):
+        torch.testing.assert_close(mine, wanted, rtol=1e-12, atol=1e-14)
+
+
 # ---- infinities, NaN and extreme values ----
 
 
