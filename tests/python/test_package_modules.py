@@ -110,6 +110,9 @@ REFUSED = [
     (lambda: nn.sin_cos_positions([3, 5], 3), "sin_cos_positions: each of 2 modes needs two channels, got a width of 3"),
     (lambda: nn.PatchEmbedding(2, 2, 8)(X, torch.ones_like(X, dtype=torch.bool)), "PatchEmbedding: observed was given, but the embedding has no flags"),
     (lambda: nn.GridPatches(8, [2, 2], 8)(X, SEEN[:, :2]), "GridPatches: valid must be bool [1, 3, 4], got torch.bool [1, 2, 4]"),
+    (lambda: hot()(X[0]), "KroneckerAttention: x must have 4 axes (batch, modes, channels), got [3, 4, 8]"),
+    (lambda: hot().factors(X[0]), "KroneckerAttention: x must have 4 axes (batch, modes, channels), got [3, 4, 8]"),
+    (lambda: nn.SeriesLinear(6, 4, 2)(torch.zeros(2, 1, 4)), "SeriesLinear: x must have 6 series, got [2, 1, 4]"),
     (lambda: hot(combine="max"), "KroneckerAttention: combine must be product, sum or mean, got 'max'"),
     (lambda: hot(pooling="max"), "KroneckerAttention: pooling must be sum or mean, got 'max'"),
     (lambda: hot(kernel="none"), "KroneckerAttention: kernel must be softmax or linear, got 'none'"),
@@ -167,3 +170,23 @@ def test_vmap_has_the_bits_of_one_call_after_another(name):
     mapped, single = torch.func.vmap(module)(x), torch.stack([module(one) for one in x])
     assert torch.equal(mapped, single)
     assert torch.equal(*(torch.autograd.grad(out.square().sum(), x)[0] for out in (mapped, single)))
+
+
+def test_modules_show_their_sizes_and_options():
+    shown = repr(nn.Block(8, nn.KroneckerAttention(8, 2, 2, dropout=0.1), nn.SwiGLU(8, 16)))
+    for text in ("KroneckerAttention(\n    heads=2, modes=2, combine=product, pooling=sum, kernel=softmax\n", "Linear(in_features=8, out_features=16, bias=True)",
+                 "Linear(in_features=16, out_features=8, bias=False)", "LayerNorm(4, eps=1e-05)", "Dropout(0.1)"):  # fmt: skip
+        assert text in shown
+    assert repr(nn.SeriesLinear(3, 4, 2)) == "SeriesLinear(series=3, in_features=4, out_features=2)"
+
+
+def test_batch_norms_state_is_that_of_torch():
+    theirs, ours = torch.nn.BatchNorm1d(5), nn.BatchNorm(5)
+    theirs(torch.randn(9, 5, generator=torch.Generator().manual_seed(1)))
+    ours.load_state_dict(theirs.state_dict())
+    back = torch.nn.BatchNorm1d(5)
+    back.load_state_dict(ours.state_dict())
+    for name in ("weight", "bias", "running_mean", "running_var"):
+        assert torch.equal(theirs.state_dict()[name], back.state_dict()[name])
+    x = torch.randn(4, 5)
+    torch.testing.assert_close(ours.eval()(x), theirs.eval()(x))

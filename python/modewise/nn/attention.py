@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from modewise import ops
 from modewise._aliases import old_keywords
 from modewise.nn.basic import Dropout, FeatureDraw, LayerNorm, Linear, TensorModule
-from modewise.nn.checks import checked_choice, checked_modes, refuse_idle, valid_tokens, width_of_head
+from modewise.nn.checks import checked_choice, checked_modes, refuse_idle, require_axes, valid_tokens, width_of_head
 
 
 def rotary_angles(sizes: Sequence[int], modes: Sequence[int], width: int, base: float) -> Tensor:
@@ -198,7 +198,7 @@ class KroneckerAttention(TensorModule):
             raise ValueError(f"KroneckerAttention: mode_masks must be empty or one for each of the {modes} modes, got {len(self.mode_masks)}")
         for name in self.mode_masks:
             mode_mask(name, 1, torch.device("cpu"))
-        self.heads, self.combine, self.pooling, self.share_modes = heads, combine, pooling, share_modes
+        self.heads, self.modes, self.combine, self.pooling, self.share_modes = heads, modes, combine, pooling, share_modes
         self.attend_modes = checked_modes("KroneckerAttention", "attend_modes", attend_modes, modes)
         self.rope_modes = checked_modes("KroneckerAttention", "rope_modes", rope_modes, modes)
         self.kernel, self.features, self.feature_map = kernel, features, feature_map
@@ -211,6 +211,10 @@ class KroneckerAttention(TensorModule):
         self.k_norm = LayerNorm(head) if query_key_norm else None
         self.dropout = Dropout(dropout)
         self.feature_draw = None if feature_key is None else FeatureDraw(feature_key, features_redraw_every)
+
+    def extra_repr(self) -> str:
+        kernel = f"{self.kernel}, features={self.features}, {self.feature_map}" if self.kernel == "linear" else self.kernel
+        return f"heads={self.heads}, modes={self.modes}, combine={self.combine}, pooling={self.pooling}, kernel={kernel}"
 
     def _feature_seed(self) -> int:
         return self.dropout.site if self.feature_draw is None else self.feature_draw.seed()
@@ -226,6 +230,7 @@ class KroneckerAttention(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [B, N_1 … N_k, D] -> as x."""
+        require_axes("KroneckerAttention", x, self.modes)
         x = valid_tokens("KroneckerAttention", x, mask)
         seed, step, site = self.dropout.weights_key()
         mixed = ops.kronecker_attention(
@@ -238,6 +243,7 @@ class KroneckerAttention(TensorModule):
 
     def factors(self, x: Tensor, mask: Tensor | None = None) -> list[Tensor]:
         """Attention matrices S_i [B, heads, N_i, N_i] of the attended modes, before dropout."""
+        require_axes("KroneckerAttention", x, self.modes)
         x = valid_tokens("KroneckerAttention", x, mask)
         return ops.mode_attention(
             x, *self._weights(x), heads=self.heads, pooling=self.pooling, share_modes=self.share_modes,
@@ -308,6 +314,9 @@ class TokenAttention(TensorModule):
         self.q_norm = LayerNorm(head) if query_key_norm else None
         self.k_norm = LayerNorm(head) if query_key_norm else None
         self.dropout = Dropout(dropout)
+
+    def extra_repr(self) -> str:
+        return f"heads={self.heads}, scope={self.scope}, causal={self.causal}"
 
     def _placed(self, projected: Tensor, norm: LayerNorm | None) -> Tensor:
         if norm is not None:
@@ -382,6 +391,9 @@ class DividedAttention(TensorModule):
         self.k_norm = LayerNorm(head) if query_key_norm else None
         self.dropout = nn.ModuleList(Dropout(dropout) for _ in range(modes))
 
+    def extra_repr(self) -> str:
+        return f"heads={self.heads}, modes={self.modes}"
+
     def _placed(self, x: Tensor, linear: Linear, norm: LayerNorm | None, mode: int) -> Tensor:
         projected = self._projected(x, linear, mode)
         if norm is not None:
@@ -395,8 +407,7 @@ class DividedAttention(TensorModule):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [B, N_1 … N_k, D] -> as x."""
-        if x.dim() != self.modes + 2:
-            raise ValueError(f"DividedAttention: x must have {self.modes + 2} axes (batch, modes, channels), got {list(x.shape)}")
+        require_axes("DividedAttention", x, self.modes)
         x, total = valid_tokens("DividedAttention", x, mask), None
         for mode, dropout in enumerate(self.dropout):
             assert isinstance(dropout, Dropout)

@@ -49,6 +49,9 @@ class Linear(TensorModule):
         self.weight = nn.Parameter(torch.empty(out_features, in_features).uniform_(-bound, bound))
         self.register_parameter("bias", nn.Parameter(torch.empty(out_features).uniform_(-bound, bound)) if bias else None)
 
+    def extra_repr(self) -> str:
+        return f"in_features={self.weight.shape[1]}, out_features={self.weight.shape[0]}, bias={self.bias is not None}"
+
     def forward(self, x: Tensor) -> Tensor:
         return ops.linear(x, self.weight, self.bias)
 
@@ -78,9 +81,16 @@ class SeriesLinear(TensorModule):
         self.weight = nn.Parameter(torch.empty(*many, out_features, in_features).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(*many, out_features).uniform_(-bound, bound))
 
+    def extra_repr(self) -> str:
+        *series, outputs, inputs = self.weight.shape
+        return f"series={series[0] if series else 0}, in_features={inputs}, out_features={outputs}"
+
     def forward(self, x: Tensor) -> Tensor:
         if self.weight.dim() == 2:
             return ops.linear(x, self.weight, self.bias)
+        series = self.weight.shape[0]
+        if math.prod(x.shape[1:-1]) != series:
+            raise ValueError(f"SeriesLinear: x must have {series} series, got {list(x.shape)}")
         weight, bias = self.weight.to(x.dtype), self.bias.to(x.dtype)
         by_series = x.flatten(1, -2).transpose(0, 1)  # [N, B, in]
         out = ops.matmul(by_series, weight.transpose(1, 2)).transpose(0, 1) + bias
@@ -109,6 +119,9 @@ class LayerNorm(TensorModule):
         self.weight = nn.Parameter(torch.ones(width))
         self.bias = nn.Parameter(torch.zeros(width))
 
+    def extra_repr(self) -> str:
+        return f"{len(self.weight)}, eps={self.eps}"
+
     def forward(self, x: Tensor) -> Tensor:
         return ops.layer_norm(x, self.weight, self.bias, self.eps)
 
@@ -133,6 +146,9 @@ class RMSNorm(TensorModule):
         super().__init__()
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(width))
+
+    def extra_repr(self) -> str:
+        return f"{len(self.weight)}, eps={self.eps}"
 
     def forward(self, x: Tensor) -> Tensor:
         return ops.rms_norm(x, self.weight, self.eps)
@@ -168,6 +184,13 @@ class BatchNorm(TensorModule):
         self.bias = nn.Parameter(torch.zeros(width))
         self.register_buffer("running_mean", torch.zeros(width))
         self.register_buffer("running_var", torch.ones(width))
+
+    def extra_repr(self) -> str:
+        return f"{len(self.weight)}, eps={self.eps}, momentum={self.momentum}"
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *arguments: Any) -> None:
+        state_dict.pop(f"{prefix}num_batches_tracked", None)  # torch's, which only a momentum of None reads
+        super()._load_from_state_dict(state_dict, prefix, *arguments)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         x = valid_tokens("BatchNorm", x, mask)
@@ -216,6 +239,9 @@ class Dropout(TensorModule):
         self.seed: int | None = None
         self.step = 0
         self.keyed_site = site
+
+    def extra_repr(self) -> str:
+        return f"{self.probability}"
 
     def active(self) -> float:
         """The current rate: 0 in evaluation mode."""
@@ -278,6 +304,9 @@ class FeatureDraw(nn.Module):
         self.redraw_every = redraw_every
         self.register_buffer("numbers", torch.tensor([key, 0]))
         self._known = key  # a graph cannot read the buffer
+
+    def extra_repr(self) -> str:
+        return f"redraw_every={self.redraw_every}"
 
     def seed(self) -> int:
         """The seed for `modewise.ops.orthogonal_projection`."""

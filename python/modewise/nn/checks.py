@@ -31,6 +31,12 @@ def checked_choice(module: str, name: str, value: str, choices: Sequence[str]) -
     return value
 
 
+def require_axes(module: str, x: torch.Tensor, modes: int) -> None:
+    """Tokens must have `modes` modes."""
+    if x.dim() != modes + 2:
+        raise ValueError(f"{module}: x must have {modes + 2} axes (batch, modes, channels), got {list(x.shape)}")
+
+
 def refuse_idle(module: str, options: dict[str, Any], usual: dict[str, Any], reasons: dict[str, str]) -> None:
     """ValueError for an option that has a reason to have no effect ("": none) and differs from its usual value."""
     for name in idle_options(options, usual, reasons):
