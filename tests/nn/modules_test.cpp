@@ -28,6 +28,7 @@
 #include "modewise/nn/layers/dropout.h"
 #include "modewise/nn/layers/feed_forward.h"
 #include "modewise/nn/layers/quantiles.h"
+#include "tests/error_of.h"
 
 namespace modewise::nn {
 namespace {
@@ -214,6 +215,32 @@ TEST(ModeEmbedding, IsAddedAlongItsModesAlone) {
   const at::Tensor added = code.add_to(at::zeros({6, 2, 3, 4, 5}));
   EXPECT_EQ(difference(added[0].select(1, 0), added[5].select(1, 2)), 0);
   EXPECT_EQ(difference(added[0].select(1, 0).flatten(), parameter(code, "weight")), 0);
+}
+
+TEST(SinCosEncoding, DoesNotDependOnTheOrderOfItsModes) {
+  const at::Tensor zeros = at::zeros({1, 3, 5, 16});
+  EXPECT_TRUE(SinCosEncoding({3, 5}, {1, 0}, 16)
+                  .add_to(zeros)
+                  .equal(SinCosEncoding({3, 5}, {0, 1}, 16).add_to(zeros)));
+}
+
+TEST(PositionEncodings, TakeTokensOfTheirSizesAlone) {
+  Initializer init(0);
+  const ModeEmbedding code(init, {3, 5, 1}, {0, 2}, 8, 0.02);
+  const SinCosEncoding fixed({3, 5}, {1}, 8);
+  EXPECT_EQ(code.add_to(at::zeros({2, 3, 7, 1, 8})).sizes(), at::IntArrayRef({2, 3, 7, 1, 8}));
+  const auto refusal = [&](at::IntArrayRef sizes) {
+    return exception_of<c10::ValueError>([&] { code.add_to(at::zeros(sizes)); });
+  };
+  const std::string wanted = "ModeEmbedding: tokens must be [B, 3, N_2, 1, 8], got ";
+  EXPECT_EQ(refusal({2, 1, 5, 1, 8}), wanted + "[2, 1, 5, 1, 8]");  // would broadcast
+  EXPECT_EQ(refusal({2, 3, 5, 4, 8}), wanted + "[2, 3, 5, 4, 8]");
+  EXPECT_EQ(refusal({2, 3, 5, 1, 1}), wanted + "[2, 3, 5, 1, 1]");
+  EXPECT_EQ(refusal({3, 5, 1, 8}), wanted + "[3, 5, 1, 8]");
+  EXPECT_EQ(exception_of<c10::ValueError>([&] {
+              fixed.add_to(at::zeros({2, 3, 1, 8}));
+            }),
+            "SinCosEncoding: tokens must be [B, N_1, 5, 8], got [2, 3, 1, 8]");
 }
 
 TEST(SinCosEncoding, IsAddedAlongItsModesAlone) {

@@ -108,6 +108,12 @@ REFUSED = [
     (lambda: nn.TokenAttention(8, 4, rope_modes=[0, 1])(X), "rotary_angles: 2 modes need heads of at least 4 channels, got 2"),
     (lambda: nn.ModeEmbedding([3, 5], [-1], 8), "position encoding: modes must be from 0 to 1, got -1"),
     (lambda: nn.sin_cos_positions([3, 5], 3), "sin_cos_positions: each of 2 modes needs two channels, got a width of 3"),
+    (lambda: nn.ModeEmbedding([3, 5, 1], [0, 2], 8)(torch.zeros(2, 1, 5, 1, 8)), "ModeEmbedding: tokens must be [B, 3, N_2, 1, 8], got [2, 1, 5, 1, 8]"),
+    (lambda: nn.ModeEmbedding([3, 5, 1], [0, 2], 8)(torch.zeros(2, 3, 5, 4, 8)), "ModeEmbedding: tokens must be [B, 3, N_2, 1, 8], got [2, 3, 5, 4, 8]"),
+    (lambda: nn.ModeEmbedding([3, 5], [0], 8)(torch.zeros(5, 8)), "ModeEmbedding: tokens must be [B, 3, N_2, 8], got [5, 8]"),
+    (lambda: nn.ModeEmbedding([3, 5], [0], 8)(torch.zeros(2, 3, 5, 1)), "ModeEmbedding: tokens must be [B, 3, N_2, 8], got [2, 3, 5, 1]"),
+    (lambda: nn.SinCosEncoding([3, 5], [1], 8)(torch.zeros(2, 3, 1, 8)), "SinCosEncoding: tokens must be [B, N_1, 5, 8], got [2, 3, 1, 8]"),
+    (lambda: encoder()(torch.zeros(2, 1, 4, 8)), "ModeEmbedding: tokens must be [B, 3, N_2, 8], got [2, 1, 4, 8]"),
     (lambda: nn.PatchEmbedding(2, 2, 8)(X, torch.ones_like(X, dtype=torch.bool)), "PatchEmbedding: observed was given, but the embedding has no flags"),
     (lambda: nn.GridPatches(8, [2, 2], 8)(X, SEEN[:, :2]), "GridPatches: valid must be bool [1, 3, 4], got torch.bool [1, 2, 4]"),
     (lambda: hot()(X[0]), "KroneckerAttention: x must have 4 axes (batch, modes, channels), got [3, 4, 8]"),
@@ -178,6 +184,7 @@ def test_modules_show_their_sizes_and_options():
                  "Linear(in_features=16, out_features=8, bias=False)", "LayerNorm(4, eps=1e-05)", "Dropout(0.1)"):  # fmt: skip
         assert text in shown
     assert repr(nn.SeriesLinear(3, 4, 2)) == "SeriesLinear(series=3, in_features=4, out_features=2)"
+    assert repr(nn.ModeEmbedding([3, 5], [1], 8)) == "ModeEmbedding(modes=[1], view=[1, 5, 8])"
 
 
 def test_batch_norms_state_is_that_of_torch():

@@ -2,31 +2,57 @@
 
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <string>
 
 #include "modewise/ops/attention/rotary.h"
 
 namespace modewise::nn {
 namespace {
 
-/// Broadcast shape: the sizes of `modes`, 1 for the other modes, then the width.
-std::vector<int64_t> view_of(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
-                             int64_t width) {
+constexpr int64_t kAny = -1;
+
+/// Sizes [N_1 … N_k, D] that tokens must have, kAny for modes outside `modes`.
+std::vector<int64_t> required_sizes(const std::vector<int64_t>& token_sizes,
+                                    const std::vector<int64_t>& modes, int64_t width) {
   ops::check_modes("position encoding", "modes", modes, std::ssize(token_sizes));
-  std::vector<int64_t> view(token_sizes.size(), 1);
-  for (int64_t mode : modes) view[static_cast<size_t>(mode)] = token_sizes[static_cast<size_t>(mode)];
-  view.push_back(width);
-  return view;
+  std::vector<int64_t> sizes(token_sizes.size(), kAny);
+  for (int64_t mode : modes) sizes[static_cast<size_t>(mode)] = token_sizes[static_cast<size_t>(mode)];
+  sizes.push_back(width);
+  return sizes;
 }
 
-std::vector<int64_t> sizes_of(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes) {
-  ops::check_modes("position encoding", "modes", modes, std::ssize(token_sizes));
+/// Shape in which an encoding broadcasts.
+std::vector<int64_t> view_of(std::vector<int64_t> required) {
+  std::replace(required.begin(), required.end(), kAny, int64_t{1});
+  return required;
+}
+
+/// Sizes of `modes`, ascending by mode.
+std::vector<int64_t> sizes_of(const std::vector<int64_t>& token_sizes, std::vector<int64_t> modes) {
+  std::sort(modes.begin(), modes.end());
   std::vector<int64_t> sizes;
   for (int64_t mode : modes) sizes.push_back(token_sizes[static_cast<size_t>(mode)]);
   return sizes;
+}
+
+/// tokens + encoding. ValueError unless tokens are [B, the `required` sizes].
+at::Tensor plus_encoding(const char* module, const at::Tensor& tokens, const std::vector<int64_t>& required,
+                         const at::Tensor& encoding) {
+  bool fits = tokens.dim() == std::ssize(required) + 1;
+  std::string wanted = "[B";
+  for (size_t i = 0; i < required.size(); ++i) {
+    const bool any = required[i] == kAny;
+    fits = fits && (any || tokens.size(static_cast<int64_t>(i) + 1) == required[i]);
+    wanted += any ? fmt::format(", N_{}", i + 1) : fmt::format(", {}", required[i]);
+  }
+  TORCH_CHECK_VALUE(fits, module, ": tokens must be ", wanted, "], got ", tokens.sizes());
+  return tokens + encoding.to(tokens.scalar_type());
 }
 
 }  // namespace
@@ -58,23 +84,25 @@ at::Tensor sin_cos_positions(const std::vector<int64_t>& sizes, int64_t width) {
 
 ModeEmbedding::ModeEmbedding(Initializer& init, const std::vector<int64_t>& token_sizes,
                              const std::vector<int64_t>& modes, int64_t width, double stddev)
-    : view_(view_of(token_sizes, modes, width)) {
-  const int64_t count = std::accumulate(view_.begin(), view_.end(), int64_t{1}, std::multiplies<>());
+    : required_(required_sizes(token_sizes, modes, width)) {
+  const std::vector<int64_t> view = view_of(required_);
+  const int64_t count = std::accumulate(view.begin(), view.end(), int64_t{1}, std::multiplies<>());
   weight_ = register_parameter("weight", init.normal({count}, stddev));
 }
 
 at::Tensor ModeEmbedding::add_to(const at::Tensor& tokens) const {
-  return tokens + weight_.view(view_).to(tokens.scalar_type());
+  return plus_encoding("ModeEmbedding", tokens, required_, weight_.view(view_of(required_)));
 }
 
 SinCosEncoding::SinCosEncoding(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
                                int64_t width)
-    : code_(register_module("code",
-                            std::make_shared<Constant>(sin_cos_positions(sizes_of(token_sizes, modes), width)
-                                                           .view(view_of(token_sizes, modes, width))))) {}
+    : required_(required_sizes(token_sizes, modes, width)),
+      code_(register_module(
+          "code", std::make_shared<Constant>(
+                      sin_cos_positions(sizes_of(token_sizes, modes), width).view(view_of(required_))))) {}
 
 at::Tensor SinCosEncoding::add_to(const at::Tensor& tokens) const {
-  return tokens + code_->value().to(tokens.scalar_type());
+  return plus_encoding("SinCosEncoding", tokens, required_, code_->value());
 }
 
 }  // namespace modewise::nn

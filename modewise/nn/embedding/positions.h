@@ -24,21 +24,24 @@ class ModeEmbedding : public torch::nn::Module {
   ModeEmbedding(Initializer& init, const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes,
                 int64_t width, double stddev);
 
+  /// tokens + embedding. ValueError for other sizes of `modes` or another width.
   at::Tensor add_to(const at::Tensor& tokens) const;
 
  private:
-  std::vector<int64_t> view_;  // [N_1 or 1, …, D]
+  std::vector<int64_t> required_;  // sizes of the tokens
   at::Tensor weight_;
 };
 
-/// Fixed sinusoidal position encoding of the modes `modes`.
+/// Fixed sinusoidal position encoding of the modes `modes`, in any order.
 class SinCosEncoding : public torch::nn::Module {
  public:
   SinCosEncoding(const std::vector<int64_t>& token_sizes, const std::vector<int64_t>& modes, int64_t width);
 
+  /// As ModeEmbedding::add_to.
   at::Tensor add_to(const at::Tensor& tokens) const;
 
  private:
+  std::vector<int64_t> required_;  // sizes of the tokens
   std::shared_ptr<Constant> code_;
 };
 

@@ -47,13 +47,26 @@ def sin_cos_positions(sizes: Sequence[int], width: int) -> Tensor:
     return out
 
 
-def _view(sizes: Sequence[int], modes: Sequence[int], width: int) -> list[int]:
-    """The shape [N_1 … N_k, width] with 1 for modes outside `modes`, which must be distinct."""
-    checked_modes("position encoding", "modes", modes, len(sizes))
-    return [size if mode in modes else 1 for mode, size in enumerate(sizes)] + [width]
+class _Encoding(TensorModule):
+    """An encoding of the positions of `modes`, added to tokens [B, N_1 … N_k, width]. `view`: [N_1 … N_k, width] with 1 for other modes."""
+
+    def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int) -> None:
+        super().__init__()
+        self.modes = sorted(checked_modes("position encoding", "modes", modes, len(sizes)))
+        self.view = [size if mode in self.modes else 1 for mode, size in enumerate(sizes)] + [width]
+
+    def extra_repr(self) -> str:
+        return f"modes={self.modes}, view={self.view}"
+
+    def _plus(self, tokens: Tensor, encoding: Tensor) -> Tensor:
+        fixed = [*self.modes, len(self.view) - 1]
+        if tokens.dim() != len(self.view) + 1 or any(tokens.shape[axis + 1] != self.view[axis] for axis in fixed):
+            wanted = ", ".join(str(size) if axis in fixed else f"N_{axis + 1}" for axis, size in enumerate(self.view))
+            raise ValueError(f"{type(self).__name__}: tokens must be [B, {wanted}], got {list(tokens.shape)}")
+        return tokens + encoding.to(tokens.dtype)
 
 
-class ModeEmbedding(TensorModule):
+class ModeEmbedding(_Encoding):
     """A learned embedding of the positions of `modes`, shared along the other modes. The weight is a vector, which weight
     decay skips.
 
@@ -76,17 +89,16 @@ class ModeEmbedding(TensorModule):
 
     @old_keywords({"deviation": "std"})
     def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int, std: float = 0.02) -> None:
-        super().__init__()
-        self.view = _view(sizes, modes, width)
+        super().__init__(sizes, modes, width)
         self.weight = nn.Parameter(torch.randn(math.prod(self.view)) * std)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """tokens + embedding."""
-        return tokens + self.weight.view(self.view).to(tokens.dtype)
+        """tokens + embedding. ValueError for other sizes of `modes` or another width."""
+        return self._plus(tokens, self.weight.view(self.view))
 
 
-class SinCosEncoding(TensorModule):
-    """The sinusoidal position encoding of `modes`; not saved in the state.
+class SinCosEncoding(_Encoding):
+    """The sinusoidal position encoding of `modes`, in any order; not saved in the state.
 
     Parameters
     ----------
@@ -106,11 +118,10 @@ class SinCosEncoding(TensorModule):
     code: Tensor
 
     def __init__(self, sizes: Sequence[int], modes: Sequence[int], width: int) -> None:
-        super().__init__()
-        view = _view(sizes, modes, width)
-        encoding = sin_cos_positions([sizes[mode] for mode in sorted(modes)], width).view(view)
+        super().__init__(sizes, modes, width)
+        encoding = sin_cos_positions([sizes[mode] for mode in self.modes], width).view(self.view)
         self.register_buffer("code", encoding, persistent=False)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """tokens + encoding."""
-        return tokens + self.code.to(tokens.dtype)
+        """tokens + encoding. ValueError as for ModeEmbedding."""
+        return self._plus(tokens, self.code)
