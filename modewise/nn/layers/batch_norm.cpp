@@ -6,7 +6,6 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/ranges.h>
 
-#include "modewise/core/error.h"
 #include "modewise/nn/layers/checks.h"
 #include "modewise/nn/layers/linear.h"
 #include "modewise/ops/normalization/batch_norm.h"
@@ -28,12 +27,11 @@ at::Tensor BatchNorm::forward(const at::Tensor& given, const std::optional<at::T
     return x * cast_like(factor, x) + cast_like(bias_ - running_mean_ * factor, x);
   }
   if (!mask) {
-    require(
-        x.numel() > x.size(-1), ErrorKind::config,
-        "BatchNorm: expected more than 1 value per channel in training, got [{}]: the variance of one value "
-        "is 0; choose larger batches (train.batch_size, or --batch of modewise cost) or fewer train.shards, "
-        "or drop a last batch of one sample with train.drop_last = true",
-        fmt::join(x.sizes(), ", "));
+    if (x.numel() <= x.size(-1))
+      throw BatchTooSmall({static_cast<const char*>(__func__), __FILE__, static_cast<uint32_t>(__LINE__)},
+                          fmt::format("BatchNorm: expected more than 1 value per channel in training, got "
+                                      "[{}]: the variance of one value is 0",
+                                      fmt::join(x.sizes(), ", ")));
     auto [out, mean, var] = ops::batch_norm(x, weight_, bias_, eps_);
     const auto rows = static_cast<double>(x.numel() / x.size(-1));
     update(mean, var, at::scalar_tensor(rows, x.options().dtype(at::kDouble)));

@@ -10,6 +10,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/escaped_text.h"
 #include "modewise/core/stop_signal.h"
+#include "modewise/nn/layers/batch_norm.h"
 #include "modewise/train/loop/task.h"
 
 namespace modewise::tasks {
@@ -57,6 +58,11 @@ Failure current_failure(bool with_backtrace) {
                       fmt::format("the device failed ({}); a training resumes from its last checkpoint with "
                                   "--resume, also with --device cpu",
                                   first_line(error)));
+  } catch (const nn::BatchTooSmall& error) {
+    return failure_of(78, fmt::format("{}; choose larger batches (train.batch_size, or --batch of modewise "
+                                      "cost) or fewer train.shards, or drop a last batch of one sample with "
+                                      "train.drop_last = true",
+                                      error.what_without_backtrace()));
   } catch (const c10::Error& error) {
     if (is_allocation_failure(error.what_without_backtrace()))
       return failure_of(1, fmt::format("out of memory ({}); reduce train.batch_size or the model",

@@ -381,7 +381,7 @@ int64_t Trainer::largest_batch_that_fits() {
       return size;
     } catch (const c10::OutOfMemoryError&) {
       continue;
-    } catch (const Error&) {  // too small for batch normalisation
+    } catch (const c10::ValueError&) {  // too small for batch normalisation
       return 0;
     }
   }
