@@ -196,6 +196,29 @@ def test_a_loaded_run_forecasts_a_series_as_the_program_does(loss, tmp_path):
         loaded.predict(np.zeros((4, 2)))
 
 
+def test_the_phase_of_a_cycle_follows_the_dates_of_the_training(tmp_path):
+    """Of later rows alone, of rows beside a series that began earlier, and in Python."""
+    days, rng = pandas.date_range("2020-01-06", periods=200), np.random.default_rng(0)
+    frame = pandas.concat([pandas.DataFrame({"unique_id": name, "ds": days[begin:], "y": 10 + 5 * (np.arange(begin, 200) % 7 == 2) + rng.normal(size=200 - begin)})
+                           for begin, name in enumerate("abc")])  # fmt: skip
+    older = pandas.DataFrame({"unique_id": "old", "ds": pandas.date_range(end="2020-01-15", periods=30), "y": rng.normal(size=30)})
+    made = modewise.Forecaster("dlinear", horizon=H, lookback=10, run=tmp_path / "run", settings=PANEL | {"model.window.cycle": 7}, epochs=3, threads=1,
+                               verbosity=-1).fit(frame)  # fmt: skip
+    whole = made.predict()
+    beside = made.predict(pandas.concat([frame, older]))
+    assert beside[beside.unique_id != "old"].y.tolist() == whole.y.tolist()
+    late, loaded = frame[frame.ds >= "2020-02-05"], modewise.load(tmp_path / "run")
+    predicted = made.predict(late)
+    for begin, name in enumerate("abc"):
+        for rows, forecast, first_row in ((frame, whole, begin), (late, predicted, 30)):
+            values = rows[rows.unique_id == name][["y"]].to_numpy()
+            assert loaded.predict(values, first_row=first_row).values[0] == pytest.approx(forecast[forecast.unique_id == name].y.to_numpy(), rel=1e-5)
+            assert loaded.predict(values, first_row=first_row + 1).values[0] != pytest.approx(forecast[forecast.unique_id == name].y.to_numpy(), rel=1e-3)
+    with pytest.raises(UsageError, match="run: its model has a cycle of 7 rows, so 200 rows need first_row, the index of the first of them counted from the "
+                                         "first time of the panel$"):  # fmt: skip
+        loaded.predict(frame[frame.unique_id == "a"][["y"]].to_numpy())
+
+
 def test_a_run_of_the_program_is_opened(tmp_path):
     made().to_csv(tmp_path / "p.csv", index=False)
     ok("train", "forecast", tmp_path / "p.csv", "--horizon", H, "--model", "dlinear", "--epochs", 2, "--set", "data.panel=yes", "--out", tmp_path / "run")

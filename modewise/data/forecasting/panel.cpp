@@ -415,7 +415,7 @@ WindowBatch gather_panel(const Panel& panel, const PanelScaler& scaler, WindowSh
              batch.future_observed.mutable_data_ptr<bool>() + future);
       }
       batch.first_step.mutable_data_ptr<int64_t>()[i] =
-          panel.clock_row(window.series, window.origin) - shape.lookback;
+          panel.row_offset + panel.clock_row(window.series, window.origin) - shape.lookback;
     }
   });
   batch.known = gather_covariates(panel, scaler, shape, windows);

@@ -21,13 +21,14 @@
 namespace modewise::data {
 
 struct Panel {
-  LongLayout layout;                  // id columns, id cells of each series, value columns
-  std::vector<int64_t> offsets;       // S + 1: rows [offsets[s], offsets[s + 1]) are those of series s
-  std::vector<int64_t> starts;        // S: steps from row 0 of the clock to the first row of each series
-  TimeAxis clock;                     // earliest start, step and date style; its length covers all series
-  at::Tensor values;                  // [R, V] float64 in the table's units, 0 where missing
-  at::Tensor observed;                // [R, V] bool; undefined when nothing is missing
-  PanelKnown known;                   // future covariates
+  LongLayout layout;             // id columns, id cells of each series, value columns
+  std::vector<int64_t> offsets;  // S + 1: rows [offsets[s], offsets[s + 1]) are those of series s
+  std::vector<int64_t> starts;   // S: steps from row 0 of the clock to the first row of each series
+  TimeAxis clock;                // earliest start, step and date style; its length covers all series
+  int64_t row_offset = 0;        // rows from the first time of a model's training panel to row 0 of clock
+  at::Tensor values;             // [R, V] float64 in the table's units, 0 where missing
+  at::Tensor observed;           // [R, V] bool; undefined when nothing is missing
+  PanelKnown known;              // future covariates
   std::vector<StaticColumn> statics;  // static covariates
   TimeColumns time_columns;
   std::string source;
@@ -103,8 +104,8 @@ struct PanelScaler {
 };
 
 /// Gathers windows, scaled: past rows before a series begins are missing, and future rows from `ends[series]`
-/// on. Masks are always defined. first_step counts rows of the clock. With `scaler.covariates` their features
-/// are added.
+/// on. Masks are always defined. first_step counts rows of the training panel's clock. With
+/// `scaler.covariates` their features are added.
 WindowBatch gather_panel(const Panel& panel, const PanelScaler& scaler, WindowShape shape,
                          std::span<const PanelWindow> windows, std::span<const int64_t> ends);
 

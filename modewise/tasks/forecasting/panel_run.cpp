@@ -143,13 +143,10 @@ data::Panel PanelRun::load_panel(const std::string& path, std::optional<data::Se
           "{}: its variables are {}, but the run was trained on {}", loaded.source,
           fmt::join(loaded.layout.values, ", "), fmt::join(variables_, ", "));
   if (units_) require_same_units(*units_, trained_on_, loaded.units, loaded.source);
-  data::TimeAxis trained;
-  trained.dated = true;
-  trained.step = step_;
-  trained.months = months_;
-  require(loaded.clock.step == step_ && loaded.clock.months == months_, ErrorKind::data,
+  require(loaded.clock.step == clock_.step && loaded.clock.months == clock_.months, ErrorKind::data,
           "{}: its rows are {} apart, but those of the run's training {}", loaded.source,
-          loaded.clock.frequency_text(), trained.frequency_text());
+          loaded.clock.frequency_text(), clock_.frequency_text());
+  if (clock_.dated && clock_has_start_) loaded.row_offset = clock_.row_of(loaded.clock.start);
   return loaded;
 }
 
@@ -177,8 +174,7 @@ void PanelRun::load(const DataRequest& request) {
     variables_ = panel.layout.values;
     units_ = panel.units;
     if (panel.clock.dated) date_order_ = data::date_order_of(panel.clock.style);
-    step_ = panel.clock.step;
-    months_ = panel.clock.months;
+    clock_ = panel.clock;
     encodings_ = data::encodings_of(panel.statics, panel.source);
     known_gaps_ = data::known_has_gaps(panel);
   }
@@ -242,7 +238,12 @@ Json PanelRun::describe() const {
                {"id", panel.layout.id},
                {"ahead", {{"features", features()}, {"modes", 0}, {"missing", known_gaps_}}},
                {"static_covariates", data::to_json(encodings_)},
-               {"time", {{"dated", panel.clock.dated}, {"step", step_}, {"months", months_}}}};
+               {"time",
+                {{"dated", clock_.dated},
+                 {"start", clock_.start},
+                 {"step", clock_.step},
+                 {"months", clock_.months},
+                 {"week", clock_.week}}}};
   if (units_) json["units"] = *units_;
   if (!date_order_.empty()) json["date_order"] = date_order_;
   return json;
@@ -261,8 +262,13 @@ void PanelRun::restore(const Json& json, const std::string& /*file*/) {
   trained_series_ = json.value("series", int64_t{0});
   trained_rows_ = json.value("rows", int64_t{0});
   training = json.value("training", "");
-  step_ = json.at("time").at("step");
-  months_ = json.at("time").at("months");
+  const Json& time = json.at("time");
+  clock_.step = time.at("step");
+  clock_.months = time.at("months");
+  clock_.dated = clock_.step != 0 || clock_.months != 0;
+  clock_has_start_ = time.contains("start");
+  clock_.start = time.value("start", int64_t{0});
+  clock_.week = time.value("week", std::vector<int64_t>{});
   if (fs::exists(calibration_file(*this))) calibration = metrics::read_calibration(calibration_file(*this));
 }
 
@@ -309,12 +315,8 @@ nn::ModelCost PanelRun::cost() const {
 }
 
 int64_t PanelRun::features() const {
-  data::TimeAxis clock;  // of the training's time step
-  clock.dated = step_ != 0 || months_ != 0;
-  clock.step = step_;
-  clock.months = months_;
   int64_t features =
-      std::ssize(config.data.known) * (known_gaps_ ? 2 : 1) + data::calendar_width(config.data, clock);
+      std::ssize(config.data.known) * (known_gaps_ ? 2 : 1) + data::calendar_width(config.data, clock_);
   for (const data::StaticEncoding& encoding : encodings_) features += encoding.features();
   return features;
 }

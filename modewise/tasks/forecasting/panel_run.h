@@ -93,7 +93,8 @@ class PanelRun final : public Run {
   std::string trained_hash_;                                 // of these data
   int64_t trained_series_ = 0, trained_rows_ = 0;            // of these data
   bool others_ = false;                                      // the loaded samples are other data
-  int64_t step_ = 0, months_ = 0;                            // time step of the training
+  data::TimeAxis clock_;                                     // of the training
+  bool clock_has_start_ = true;                              // false: a run made before
   std::vector<data::StaticEncoding> encodings_;
   bool known_gaps_ = false;  // whether future covariates are missing in rows of the training
 };
