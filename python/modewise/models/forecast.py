@@ -17,8 +17,9 @@ from modewise.models.base_forecaster import Forecaster as Forecaster
 from modewise.models.base_forecaster import ForecastShape as ForecastShape
 from modewise.models.base_forecaster import LearnedForecaster
 from modewise.nn.attention import TokenAttention
-from modewise.nn.basic import BatchNorm, Dropout, GELUNetwork, LayerNorm, Linear, SeriesLinear, TensorModule, number_dropouts
+from modewise.nn.basic import BatchNorm, Dropout, LayerNorm, Linear, SeriesLinear, TensorModule, number_dropouts
 from modewise.nn.encoder import EncoderOptions, TokenEncoder, encoded
+from modewise.nn.feed_forward import GELUNetwork
 from modewise.nn.patches import PatchEmbedding, patch_count
 from modewise.nn.residual_block import ResidualBlock
 from modewise.nn.time_head import TimeHead

@@ -4,26 +4,26 @@ In evaluation mode and float32 on the CPU their results equal the program's bit 
 """
 
 from modewise import _aliases
-from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention, rotary_angles
+from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention
 from modewise.nn.basic import (
     BatchNorm,
     Dropout,
     FeatureDraw,
-    GELUNetwork,
     LayerNorm,
     Linear,
     RMSNorm,
     SeriesLinear,
-    SwiGLU,
     set_dropout_step,
 )
 from modewise.nn.block import Block
 from modewise.nn.encoder import EncoderOptions, TokenEncoder
+from modewise.nn.feed_forward import GELUNetwork, SwiGLU
 from modewise.nn.future_covariate_effect import FutureCovariateEffect
 from modewise.nn.patches import Convolution, GridPatches, GridStem, PatchEmbedding
 from modewise.nn.positions import ModeEmbedding, SinCosEncoding, sin_cos_positions
 from modewise.nn.recompute import recompute
 from modewise.nn.residual_block import ResidualBlock
+from modewise.nn.rotary import rotary_angles
 from modewise.nn.synthesizers import synthesizer
 from modewise.nn.tensor_attention import AttentionCache, TensorAttention, rotary_frequencies
 from modewise.nn.time_head import TimeHead, split_quantiles

@@ -8,9 +8,10 @@ from torch import Tensor, nn
 
 from modewise._aliases import REGISTRY_ENTRIES, current, old_fields
 from modewise.nn.attention import DividedAttention, KroneckerAttention, TokenAttention
-from modewise.nn.basic import Dropout, GELUNetwork, SwiGLU, TensorModule, number_dropouts
+from modewise.nn.basic import Dropout, TensorModule, number_dropouts
 from modewise.nn.block import Block
 from modewise.nn.checks import checked_choice, checked_modes, idle_options, refuse_idle
+from modewise.nn.feed_forward import GELUNetwork, SwiGLU
 from modewise.nn.positions import ModeEmbedding, SinCosEncoding
 from modewise.nn.synthesizers import ENTRIES, synthesizer
 
