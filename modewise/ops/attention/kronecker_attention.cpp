@@ -39,7 +39,7 @@ struct Factor {
   int64_t mode;
   at::Tensor scores;             // [B, H, N, N]; undefined for kernel linear
   RandomFeatures features = {};  // [B, H, N, M]
-  at::Tensor queries = {};       // of the scores, [B, H, N, d]
+  at::Tensor queries = {};       // of the scores, [B, N, H·d]
   at::Tensor keys = {};
   Mask allowed = {};  // with a token mask: keys of each query, [B, 1, 1, N] or [B, 1, N, N]
 
@@ -52,9 +52,14 @@ struct Factor {
   }
   /// Logarithm of S_i up to a constant of each row, −∞ for keys that are not allowed: [B, H, N, N].
   at::Tensor logits() const {
-    const at::Tensor all = scores.defined() ? ops::matmul(queries, keys.transpose(-1, -2)) /
-                                                  std::sqrt(static_cast<double>(queries.size(-1)))
-                                            : elementary(matrix(), "log");
+    const auto by_head = [&](const at::Tensor& t) {
+      return t.to(accumulate_type(t.scalar_type())).unflatten(-1, {scores.size(1), -1}).transpose(1, 2);
+    };
+    const auto products = [&] {
+      const at::Tensor q = by_head(queries), k = by_head(keys);
+      return ops::matmul(q, k.transpose(-1, -2)) / std::sqrt(static_cast<double>(q.size(-1)));
+    };
+    const at::Tensor all = scores.defined() ? products() : elementary(matrix(), "log");
     return allowed ? all.masked_fill(allowed->logical_not(), -std::numeric_limits<double>::infinity()) : all;
   }
   /// The same in the accumulate type, for the renormalisation weights.
@@ -167,12 +172,9 @@ class Factors {
               allowed_keys(cells.valid, {})};
     }
     const Mask mode_mask = mode_masks_.empty() ? Mask() : mode_masks_[static_cast<size_t>(mode)];
-    const auto by_head = [&](const at::Tensor& t) {
-      return t.unflatten(-1, {options_.heads, d / options_.heads}).transpose(1, 2);
-    };
-    return {mode,       mode_scores(q, k, options_.heads, cells.valid, mode_mask),
-            {},         by_head(q),
-            by_head(k), allowed_keys(cells.valid, mode_mask)};
+    return {mode, mode_scores(q, k, options_.heads, cells.valid, mode_mask),
+            {},   q,
+            k,    allowed_keys(cells.valid, mode_mask)};
   }
 
   const at::Tensor& x_;
