@@ -269,6 +269,42 @@ TEST(Mixture, WithAllWeightOnOneTypeIsThatType) {
     }
 }
 
+// Softmaxes of the factors underflow where the largest logits of a row lie under the mask; the softmax of
+// their Kronecker sum over the valid tokens does not.
+TEST(FactorProduct, KeepsTheWeightsOfValidTokensThatAreTiny) {
+  const auto attention = make("product-random");
+  Parts parts(attention);
+  std::vector<at::Tensor> factors = {parts("factor0"), parts("factor1")};
+  for (at::Tensor& factor : factors) {
+    factor.set_data(at::randn_like(factor));
+    factor.detach().select(-1, 0).fill_(900);
+  }
+  at::Tensor folded = at::ones({3, 5, 3}, at::kBool);  // the factors have 5 and 3 rows
+  folded[0].select(0, 0).fill_(false);
+  folded[0].select(1, 0).fill_(false);
+  folded[2].fill_(false);
+  const at::Tensor mask = folded.view({3, kHeight, kWidth});
+  const at::Tensor x = at::randn({3, kHeight, kWidth, kChannels}, at::kDouble);
+  const at::Tensor kept = mask.flatten(1).unsqueeze(1);
+  const Weights weights = [&](const Parts& p, const at::Tensor&, int64_t head) {
+    const at::Tensor a = p("factor0")[head], b = p("factor1")[head];
+    const at::Tensor sum = at::kron(a, at::ones_like(b)) + at::kron(at::ones_like(a), b);
+    return at::softmax(sum.unsqueeze(0).masked_fill(kept.logical_not(), -1e9), -1) * kept;
+  };
+  const at::Tensor by_head = at::stack({weights(parts, x, 0), weights(parts, x, 1)}, 1);
+  EXPECT_LT(largest_difference(attention->full_matrix(x, mask), by_head), 1e-12);
+  const auto gradients = [&](const at::Tensor& out) {
+    for (at::Tensor& factor : factors) factor.mutable_grad() = at::Tensor();
+    out.index({mask}).pow(2).sum().backward();
+    return std::pair(factors[0].grad().clone(), factors[1].grad().clone());
+  };
+  const at::Tensor ours = attention->forward(x, mask), wanted = by_formula(parts, x, weights);
+  EXPECT_LT(largest_difference(ours.index({mask}), wanted.index({mask})), 1e-12);
+  const auto own = gradients(ours), formula = gradients(wanted);
+  EXPECT_LT(largest_difference(own.first, formula.first), 1e-10);
+  EXPECT_LT(largest_difference(own.second, formula.second), 1e-10);
+}
+
 constexpr ops::TokenLayout kGrid = ops::TokenLayout::grid;
 
 TEST(AttentionRegistry, HasEveryRowOfTheTableByItsCode) {

@@ -197,3 +197,30 @@ def test_batch_norms_state_is_that_of_torch():
         assert torch.equal(theirs.state_dict()[name], back.state_dict()[name])
     x = torch.randn(4, 5)
     torch.testing.assert_close(ours.eval()(x), theirs.eval()(x))
+
+
+def test_a_product_of_factors_keeps_tiny_weights_of_valid_tokens():
+    generator = torch.Generator().manual_seed(3)
+    module = nn.synthesizer("product-random", [3, 5], 8, 2).double()
+    a, b = module.factor0, module.factor1  # [H, 5, 5], [H, 3, 3]
+    with torch.no_grad():
+        for factor in (a, b):
+            factor.copy_(torch.randn(factor.shape, dtype=torch.float64, generator=generator))[..., 0] = 900
+    folded = torch.ones(3, 5, 3, dtype=torch.bool)
+    folded[0, 0] = folded[0, :, 0] = folded[2] = False
+    mask = folded.view(3, 3, 5)
+    x = torch.randn(3, 3, 5, 8, dtype=torch.float64, generator=generator)
+
+    logits = (a[:, :, None, :, None] + b[:, None, :, None, :]).reshape(2, 15, 15)  # their Kronecker sum
+    weights = torch.softmax(logits.masked_fill(~mask.flatten(1)[:, None, None], -1e9), -1)
+    values = module.value_proj(x).flatten(1, 2).unflatten(-1, (2, 4))
+    wanted = module.out_proj(torch.einsum("bhmn,bnhd->bmhd", weights, values).flatten(2)).view_as(x)
+    found = module(x, mask)
+    assert (found[:2] - wanted[:2]).abs().max() < 1e-12
+    assert torch.equal(found[2], module.out_proj.bias.expand(3, 5, 8))  # no valid token
+
+    def gradients(out):
+        return torch.autograd.grad(out[mask].square().sum(), [a, b], retain_graph=True)
+
+    for own, formula in zip(gradients(found), gradients(wanted), strict=True):
+        assert (own - formula).abs().max() < 1e-10

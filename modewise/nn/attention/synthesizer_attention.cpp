@@ -12,9 +12,11 @@
 
 #include "modewise/nn/embedding/token_projection.h"
 #include "modewise/nn/layers/checks.h"
+#include "modewise/ops/accumulate_type.h"
 #include "modewise/ops/attention/full_attention.h"
 #include "modewise/ops/attention/softmax.h"
 #include "modewise/ops/attention/synthesized_attention.h"
+#include "modewise/ops/dense/elementary.h"
 #include "modewise/ops/dense/matmul.h"
 #include "modewise/ops/dense/mode_product.h"
 
@@ -141,47 +143,41 @@ FactorProductAttention::FactorProductAttention(Initializer& init, const Synthesi
   out_ = register_module("out_proj", square(init, shape.width));
 }
 
-std::vector<at::Tensor> FactorProductAttention::softmaxed(const at::Tensor& like) const {
-  std::vector<at::Tensor> out;
-  for (const at::Tensor& factor : factors_) out.push_back(cast_like(ops::softmax(factor), like));
-  return out;
+at::Tensor FactorProductAttention::mixed(const at::Tensor& values,
+                                         const std::optional<at::Tensor>& mask) const {
+  const auto folded = [&](const at::Tensor& x) {  // [B, N, …] -> [B, N_1', …, N_m', …]
+    std::vector<int64_t> sizes = {x.size(0)};
+    sizes.insert(sizes.end(), sizes_.begin(), sizes_.end());
+    sizes.push_back(-1);
+    return x.reshape(sizes);
+  };
+  if (!mask) {
+    at::Tensor out = folded(values);
+    for (size_t i = 0; i < factors_.size(); ++i) {
+      const at::Tensor weights = cast_like(ops::softmax(factors_[i]), values).unsqueeze(0);
+      out = ops::mode_product(out, weights.expand({values.size(0), -1, -1, -1}), static_cast<int64_t>(i));
+    }
+    return out.reshape(values.sizes());
+  }
+  // Invalid tokens get weight 0; the other weights are renormalized to sum to 1.
+  const auto type = ops::accumulate_type(values.scalar_type());
+  const at::Tensor valid = mask->flatten(1).unsqueeze(-1).expand({-1, -1, shape_.heads}).to(type);
+  ops::WeightedCells cells = {folded(values.to(type)), folded(ops::elementary(valid, "log"))};
+  for (size_t i = 0; i < factors_.size(); ++i)
+    cells = ops::average_along_mode(cells, static_cast<int64_t>(i), factors_[i].unsqueeze(0), {});
+  return cells.value.reshape(values.sizes()).to(values.scalar_type());
 }
 
 at::Tensor FactorProductAttention::forward(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
   TORCH_CHECK_VALUE(x.sizes().slice(1, static_cast<size_t>(x.dim() - 2)) == at::IntArrayRef(shape_.sizes),
                     "a synthesizer built for tokens ", at::IntArrayRef(shape_.sizes),
                     " takes only these, got ", x.sizes().slice(1, static_cast<size_t>(x.dim() - 2)));
-  const auto factors = softmaxed(x);
-  const auto folded = [&](const at::Tensor& t) {  // [B, N_1', …, N_m', D]
-    std::vector<int64_t> sizes = {x.size(0)};
-    sizes.insert(sizes.end(), sizes_.begin(), sizes_.end());
-    sizes.push_back(-1);
-    return t.reshape(sizes);
-  };
-  const auto mix = [&](at::Tensor t) {
-    for (size_t i = 0; i < factors.size(); ++i)
-      t = ops::mode_product(t, factors[i].unsqueeze(0).expand({x.size(0), -1, -1, -1}),
-                            static_cast<int64_t>(i));
-    return t;
-  };
-  const at::Tensor values = value_->forward(zeroed(x, mask));
-  if (!mask) return out_->forward(mix(folded(values)).reshape(x.sizes()));
-  // Invalid tokens get weight 0; the other weights are renormalized to sum to 1.
-  const at::Tensor valid = mask->unsqueeze(-1).to(x.scalar_type());
-  const at::Tensor mass =
-      mix(folded(valid.flatten(1, -2).expand({-1, -1, shape_.heads})));  // one number per head
-  const at::Tensor mixed = mix(folded(zeroed(values, mask))).unflatten(-1, {shape_.heads, -1});
-  return out_->forward((mixed / mass.clamp_min(1e-20).unsqueeze(-1)).flatten(-2).reshape(x.sizes()));
+  const at::Tensor values = by_head(value_->forward(zeroed(x, mask)), shape_.heads);
+  return out_->forward(mixed(values, mask).flatten(-2).reshape(x.sizes()));
 }
 
 at::Tensor FactorProductAttention::full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) {
-  const auto factors = softmaxed(x);
-  at::Tensor out = factors[0];
-  for (size_t i = 1; i < factors.size(); ++i) out = kronecker_product(out, factors[i]);
-  out = out.unsqueeze(0).expand({x.size(0), -1, -1, -1});
-  if (!mask) return out;
-  out = out * mask->flatten(1).unsqueeze(1).unsqueeze(1).to(out.scalar_type());
-  return out / out.sum(-1, true).clamp_min(1e-20);
+  return mixed(units(x, shape_.heads), mask).transpose(1, 2);
 }
 
 LinformerAttention::LinformerAttention(Initializer& init, const SynthesizerShape& shape, int64_t projected)

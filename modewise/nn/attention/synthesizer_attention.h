@@ -51,7 +51,8 @@ class FactorProductAttention : public Attention {
   at::Tensor full_matrix(const at::Tensor& x, const std::optional<at::Tensor>& mask) override;
 
  private:
-  std::vector<at::Tensor> softmaxed(const at::Tensor& like) const;
+  /// Averages of values [B, N, H, d] over the valid tokens.
+  at::Tensor mixed(const at::Tensor& values, const std::optional<at::Tensor>& mask) const;
 
   SynthesizerShape shape_;
   std::vector<int64_t> sizes_;

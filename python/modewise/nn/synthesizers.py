@@ -73,27 +73,36 @@ class FactorProductAttention(TensorModule):
         self.value_proj = Linear(width, width)
         self.out_proj = Linear(width, width)
 
-    def _mix(self, x: Tensor) -> Tensor:
-        """[B, N, D] folded to [B, N_1', …, N_m', D] and mixed along each mode."""
-        out = x.reshape(x.shape[0], *self.shapes, x.shape[-1])
+    def _mixed(self, values: Tensor) -> Tensor:
+        """Averages of values [B, N_1', …, N_m', D] along each mode."""
         for mode in range(len(self.shapes)):
-            factor = torch.softmax(self.get_parameter(f"factor{mode}"), -1).to(x.dtype)
-            out = ops.mode_product(out, factor.unsqueeze(0).expand(x.shape[0], -1, -1, -1), mode)
-        return out
+            factor = torch.softmax(self.get_parameter(f"factor{mode}"), -1).to(values.dtype)
+            values = ops.mode_product(values, factor.unsqueeze(0).expand(values.shape[0], -1, -1, -1), mode)
+        return values
+
+    def _masked(self, values: Tensor, valid: Tensor) -> Tensor:
+        """The same over the valid cells [B, N_1', …, N_m']: others have weight 0, and the other weights add up to 1. By
+        logarithms of weights, as the softmaxes of valid cells may underflow."""
+        type = torch.promote_types(values.dtype, torch.float32)
+        values = values.to(type).unflatten(-1, (self.heads, -1))
+        log_weight = ops.elementary(valid.unsqueeze(-1).expand(*valid.shape, self.heads).to(type), "log")
+        for mode in range(len(self.shapes)):
+            logits = self.get_parameter(f"factor{mode}").to(type) + log_weight.movedim(mode + 1, -1).unsqueeze(-2)
+            largest = logits.detach().amax(-1, keepdim=True)  # [B, …, H, M_i, 1]; −∞: no valid cell
+            none = largest.isinf()
+            shift = largest.masked_fill(none, 0)
+            weights = ops.elementary(logits - shift, "exp")
+            total = ops.matmul(weights, weights.new_ones(weights.shape[-1], 1)).masked_fill(none, 1)
+            values = ops.matmul(weights / total, values.movedim(mode + 1, -2)).movedim(-2, mode + 1)
+            log_weight = (ops.elementary(total, "log") + shift).masked_fill(none, -math.inf).squeeze(-1).movedim(-1, mode + 1)
+        return values.flatten(-2)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if list(x.shape[1:-1]) != self.sizes:
             raise ValueError(f"a synthesizer built for tokens {self.sizes} takes only these, got {list(x.shape[1:-1])}")
-        values = self.value_proj(valid_tokens("synthesizer", x, mask))
-        if mask is None:
-            return self.out_proj(self._mix(values).reshape(x.shape))
-        # Invalid tokens have weight 0; the other weights are renormalized.
-        values = values.masked_fill(~mask.unsqueeze(-1), 0)
-        valid = mask.unsqueeze(-1).to(x.dtype)
-        mass = self._mix(valid.flatten(1, -2).expand(-1, -1, self.heads))
-        mixed = self._mix(values)
-        mixed = mixed.unflatten(-1, (self.heads, -1)) / mass.clamp_min(1e-20).unsqueeze(-1)
-        return self.out_proj(mixed.flatten(-2).reshape(x.shape))
+        values = self.value_proj(valid_tokens("synthesizer", x, mask)).reshape(x.shape[0], *self.shapes, x.shape[-1])
+        mixed = self._mixed(values) if mask is None else self._masked(values, mask.reshape(values.shape[:-1]))
+        return self.out_proj(mixed.to(values.dtype).reshape(x.shape))
 
 
 class LinformerAttention(TensorModule):
