@@ -4,6 +4,7 @@ import dataclasses
 import math
 import operator
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any, SupportsIndex
 
@@ -65,6 +66,7 @@ class LoadedForecaster:
                       for i in range(math.prod(sizes))]  # fmt: skip
         self.mean = np.array(data["scaler"]["mean"], dtype=np.float64).reshape(sizes)
         self.std = np.array(member(data["scaler"], "std"), dtype=np.float64).reshape(sizes)
+        self.left_out: list[int] = data["scaler"].get("left_out", [])  # series without any value in training
         self.rows: int = data["rows"] + data.get("unread_rows", 0)
         forecast = self.config["forecast"]
         self.shape = ForecastShape(
@@ -87,9 +89,20 @@ class LoadedForecaster:
             past = np.where(seen, (window - self.mean) / self.std, 0).astype(np.float32)
         if not np.isfinite(past).all():
             raise DataError(f"{self.path}: scaled values exceed the range of 32-bit floats")
+        self._warn_of_empty(seen)
         masked = self.shape.missing and not np.isfinite(rows).all()
         observed = torch.from_numpy(np.ascontiguousarray(np.moveaxis(seen, 0, -1)))[None] if masked else None
         return torch.from_numpy(np.ascontiguousarray(np.moveaxis(past, 0, -1)))[None], observed
+
+    def _warn_of_empty(self, seen: Array) -> None:
+        """Warns, as the program does, of series without a value in the rows `seen` [L, N_1 … N_j] that the model reads."""
+        empty = np.flatnonzero(~seen.reshape(len(seen), -1).any(0))
+        names = [f"'{self.names[i]}'" for i in empty if i not in self.left_out]
+        if names:
+            listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+            warnings.warn(f"{self.path}: no value in the last {self.shape.lookback} rows, which a forecast reads, of {listed}: a forecast from there is "
+                          f"made without recent values of {'it' if len(names) == 1 else 'them'}, and is often the mean of the training rows",
+                          stacklevel=5)  # fmt: skip
 
     def _checked(self, values: Array) -> Array:
         array = np.asarray(values)
@@ -159,7 +172,7 @@ class LoadedPanelForecaster(LoadedForecaster):
 
     def _read_data(self, data: dict[str, Any]) -> None:
         forecast = self.config["forecast"]
-        self.names, self.rows = list(data["variables"]), 0
+        self.names, self.rows, self.left_out = list(data["variables"]), 0, []
         self.shape = ForecastShape(
             series=[len(self.names)], ordered=[False], lookback=forecast["lookback"], horizon=max(forecast["horizons"] or [forecast["horizon"]]),
             quantiles=len(forecast["quantiles"]) if forecast["loss"] == "quantile" else 0, missing=True,

@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 import subprocess
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -420,6 +421,21 @@ def test_missing_cells_need_a_model_with_masks(data, tmp_path):
         modewise.load(tmp_path / "run").predict(values)
     assert str(error.value) == (f"{tmp_path}/run: 1 values are missing in the last 24 rows, but the run was trained on data without "
                                 "missing values and its model accepts none")  # fmt: skip
+
+
+def test_a_series_without_values_in_the_lookback_is_a_warning(data, tmp_path):
+    modewise.tasks.train("forecasting", {**SIZES, "data.path": data["gaps"]}, out=tmp_path / "run", verbosity=-1)
+    loaded, values = modewise.load(tmp_path / "run"), rows_of(data["whole"])
+    values[-24:, 1] = np.nan
+    wanted = (f"{tmp_path}/run: no value in the last 24 rows, which a forecast reads, of '{loaded.names[1]}': a forecast from there is made without "
+              "recent values of it, and is often the mean of the training rows")  # fmt: skip
+    with pytest.warns(UserWarning) as caught:
+        loaded.predict(values)
+    assert [(str(one.message), one.filename) for one in caught] == [(wanted, __file__)]
+    values[-24, 1] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded.predict(values)
 
 
 @pytest.mark.parametrize("panel, last", [(False, 30), (False, 78), (True, 78)])
