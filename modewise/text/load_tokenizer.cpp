@@ -98,6 +98,10 @@ io::TokenizerSettings settings_beside(const fs::path& path) {
   return settings;
 }
 
+Tokenizer::Truncation truncation_of(const io::TokenizerSettings& settings, bool of_file = false) {
+  return {.at_begin = settings.truncates_begin.value_or(of_file), .max_length = settings.max_length};
+}
+
 /// Adds the tokens of the files beside a tokenizer, whose file has `hash`; returns the hash with them.
 std::string add_tokens(const io::TokenizerSettings& settings, io::TokenizerJson& json, std::string hash) {
   if (!settings.added) return hash;
@@ -119,8 +123,11 @@ std::shared_ptr<Tokenizer> load_vocabulary(const io::MappedFile& file, const fs:
     rules = io::parse_bert_tokenizer_config(content_of(beside), config.string());
   }
   io::TokenizerJson json = io::parse_word_piece_vocabulary(file.bytes(), path.string(), rules);
-  hash = add_tokens(settings_beside(path), json, std::move(hash));
-  return std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
+  const io::TokenizerSettings settings = settings_beside(path);
+  hash = add_tokens(settings, json, std::move(hash));
+  auto tokenizer = std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
+  tokenizer->set_truncation(truncation_of(settings));
+  return tokenizer;
 }
 
 /// The id of an added token or, with byte fallback, of any token.
@@ -182,10 +189,12 @@ std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path&
   const io::TokenizerSettings settings = settings_beside(path);
   hash = add_tokens(settings, json, std::move(hash));
   hash = apply_class_options(settings, path, json, std::move(hash));
+  const Tokenizer::Truncation truncation = truncation_of(settings, json.truncates_begin);
   std::shared_ptr<Tokenizer> tokenizer;
   if (json.word_piece) {
     tokenizer = std::make_shared<WordPieceTokenizer>(std::move(json), std::move(hash), path);
     tokenizer->set_puts_begin(puts);
+    tokenizer->set_truncation(truncation);
     return tokenizer;
   }
   if (!json.begin) json.begin = id_of(json, settings.begin);
@@ -195,6 +204,7 @@ std::shared_ptr<Tokenizer> load_json(const io::MappedFile& file, const fs::path&
   else
     tokenizer = std::make_shared<BytePairTokenizer>(std::move(json), path.string(), std::move(hash), path);
   tokenizer->set_puts_begin(puts);
+  tokenizer->set_truncation(truncation);
   if (before.size() > 1) tokenizer->set_several_before_text(std::move(before));
   if (tokenizer->begin_id() && settings.add_begin.value_or(puts) != puts)
     note(
@@ -252,6 +262,7 @@ std::shared_ptr<Tokenizer> load_sentencepiece(const io::MappedFile& file, const 
   auto tokenizer =
       std::make_shared<PieceTokenizer>(std::move(model), std::move(hash), path, std::move(additions));
   tokenizer->set_puts_begin(settings.add_begin.value_or(true));
+  tokenizer->set_truncation(truncation_of(settings));
   return tokenizer;
 }
 

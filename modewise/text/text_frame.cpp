@@ -92,7 +92,9 @@ FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::s
       continue;
     }
     const size_t which = item.kind == Item::Kind::first ? 0 : 1;
-    for (size_t i = 0; i < kept[which]; ++i) add(pieces[which][i], item.type, static_cast<int>(which));
+    const size_t first_kept = tokenizer.truncation().at_begin ? pieces[which].size() - kept[which] : 0;
+    for (size_t i = 0; i < kept[which]; ++i)
+      add(pieces[which][first_kept + i], item.type, static_cast<int>(which));
   }
   return out;
 }

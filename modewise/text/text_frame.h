@@ -28,8 +28,8 @@ TextFrame text_frame(const Tokenizer& tokenizer);
 TextFrame made_frame(const io::TextTemplate& around, const AddedTokens& added, int64_t size);
 
 /// Encodes at most `maximum` tokens, special tokens included: truncates the longer text of a pair first, then
-/// both to the same length (longest_first), at the end. Throws a config error if `maximum` leaves no room for
-/// one token of each text, a data error for a text without tokens.
+/// both to the same length (longest_first), at the end or where the tokenizer says. Throws a config error if
+/// `maximum` leaves no room for one token of each text, a data error for a text without tokens.
 FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::string_view first,
                       std::optional<std::string_view> second, int64_t maximum);
 

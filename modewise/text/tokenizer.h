@@ -74,6 +74,14 @@ class Tokenizer {
   void set_several_before_text(std::vector<Id> ids) { several_before_text_ = std::move(ids); }
   /// The template of its file, if any; padding and mask tokens if it has them.
   virtual std::optional<TextFrame> frame() const { return std::nullopt; }
+  /// Which end of a text too long for an encoder is left out (truncation_side of transformers), and how long
+  /// texts are without a length of the user's (model_max_length; 0: no limit).
+  struct Truncation {
+    bool at_begin = false;
+    int64_t max_length = 0;
+  };
+  const Truncation& truncation() const { return truncation_; }
+  void set_truncation(const Truncation& truncation) { truncation_ = truncation; }
   /// Description, such as "byte-level BPE, 50257 tokens".
   virtual std::string name() const = 0;
   /// Hash of the complete definition: equal hashes give equal tokens. 32 hexadecimal digits.
@@ -93,6 +101,7 @@ class Tokenizer {
   std::filesystem::path file_;
   bool puts_begin_ = true;
   std::vector<Id> several_before_text_;
+  Truncation truncation_;
 };
 
 }  // namespace modewise::text

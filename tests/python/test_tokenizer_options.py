@@ -5,6 +5,7 @@ import json
 import pytest
 
 from cli_helpers import ok
+from test_word_piece import framed
 
 transformers, tokenizers = pytest.importorskip("transformers"), pytest.importorskip("tokenizers")
 
@@ -75,3 +76,38 @@ def test_exported_tokenizers_are_read_as_they_are(kind, tmp_path):
     assert theirs.encode(TEXT, add_special_tokens=False) == tokenizer.encode(TEXT, add_special_tokens=False).ids
     if kind != "byte pairs":
         assert (theirs.pad_token, theirs.mask_token) == ("[PAD]", "[MASK]")
+
+
+@pytest.mark.parametrize("of_file", [None, "left", "right"])
+@pytest.mark.parametrize("beside", [{}, {"truncation_side": "left"}, {"truncation_side": "right"}], ids=str)
+@pytest.mark.parametrize("form", ["tokenizer.json", "vocab.txt"])
+def test_texts_are_truncated_at_the_side_of_the_tokenizer(of_file, beside, form, tmp_path):
+    tokenizer = word_pieces(lowercase=True)
+    if of_file:
+        tokenizer.enable_truncation(7, direction=of_file)
+    if form == "vocab.txt":
+        vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
+        (tmp_path / "vocab.txt").write_text("".join(token + "\n" for token, _ in vocabulary))
+    else:
+        tokenizer.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(NAMES | beside))
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    pairs = [(TEXT, None), (TEXT, "good film"), ("good", TEXT), (TEXT, TEXT)]
+    ids, types, _ = framed(tmp_path, pairs, 12, tmp_path)
+    for pair, own, own_types in zip(pairs, ids, types, strict=True):
+        wanted = theirs(*[text for text in pair if text], truncation="longest_first", max_length=12)
+        assert (own, own_types) == (wanted["input_ids"], wanted["token_type_ids"])
+
+
+@pytest.mark.parametrize("own, length", [(20, 20), (100, 32), (1000000000000000019884624838656, 32), (None, 32)])
+def test_texts_have_no_more_tokens_than_the_tokenizer_says(own, length, tmp_path):
+    word_pieces(lowercase=True).save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(NAMES | {"model_max_length": own}))
+    data = tmp_path / "train.csv"
+    data.write_text("text,label\n" + "".join(f"{'good film ' * 6},{i % 2}\n" for i in range(24)))
+    small = [part for option in ("width=8", "layers=1", "heads=1", "max_positions=32") for part in ("--set", f"model.{option}")]
+    quick = ["--set", "train.epochs=1", "--set", "output.report=false", "--threads", 1, "--overwrite", "--out", tmp_path / "r"]
+    train = ["train", "text", "--data", data, "--tokenizer", tmp_path, *small, *quick]
+    assert f"24 of 24 texts are cut to {length} tokens (data.length)" in ok(*train).stderr
+    assert "cut to 30 tokens" in ok(*train, "--set", "data.length=30").stderr  # the user's

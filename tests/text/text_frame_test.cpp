@@ -97,6 +97,18 @@ TEST(TextFrame, TheLongerTextIsCutFirst) {
             (std::vector<Tokenizer::Id>{kMark, 'a', 'b', 'c', kMark}));
 }
 
+TEST(TextFrame, TheBeginningIsLeftOutIfTheTokenizerSaysSo) {
+  ByteTokenizer bytes;
+  bytes.set_truncation({.at_begin = true});
+  const TextFrame frame = text_frame(bytes);
+  const FramedText one = frame_text(bytes, frame, "abcdef", {}, 5);
+  EXPECT_EQ(one.ids, (std::vector<Tokenizer::Id>{kMark, 'd', 'e', 'f', kMark}));
+  EXPECT_EQ(one.pieces[1].begin, 3);
+  EXPECT_EQ(one.left_out, 3);
+  EXPECT_EQ(frame_text(bytes, frame, "abcd", "xyz", 8).ids,
+            (std::vector<Tokenizer::Id>{kMark, 'c', 'd', kMark, 'x', 'y', 'z', kMark}));
+}
+
 TEST(TextFrame, RefusesWhatCannotBe) {
   const ByteTokenizer bytes;
   const TextFrame frame = text_frame(bytes);

@@ -39,6 +39,7 @@ class TokenizerJsonParser {
     if (!file.contains("model")) json_.wrong("the file has no \"model\": it is not a tokenizer.json");
     tokenizer_.vocabulary = TokenTable(bytes_);
     if (go_to(file, "added_tokens")) parse_added();
+    if (go_to(file, "truncation")) parse_truncation();
     go_to(file, "model");
     parse_model();
     check_added();
@@ -124,6 +125,17 @@ class TokenizerJsonParser {
       tokenizer_.added.push_back(std::move(token));
     });
     check_added_once();
+  }
+
+  /// Members other than the direction are of calls that do not say otherwise.
+  void parse_truncation() {
+    if (json_.take_null()) return;
+    json_.object("at the start of truncation", [&](const std::string& key) {
+      if (key == "direction")
+        tokenizer_.truncates_begin = json_.decode(json_.string()) == "Left";
+      else
+        json_.skip();
+    });
   }
 
   void check_added_once() {

@@ -82,6 +82,7 @@ struct TokenizerJson {
   std::optional<int32_t> begin, end;         // put around a text by the post-processor
   TextTemplate around;                       // the complete template of the post-processor
   int32_t size = 0;                          // largest id plus one
+  bool truncates_begin = false;              // "direction" of "truncation" is "Left"
   std::optional<WordPieceRules> word_piece;  // for WordPiece models, which have no merges
   std::optional<MetaspaceRules> metaspace;   // for BPE over characters, which has no steps
 };

@@ -29,6 +29,9 @@ namespace {
 constexpr std::array<std::string_view, 7> kNamed = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                     "pad_token", "cls_token", "mask_token"};
 
+// transformers writes 10^30 for "no limit".
+constexpr double kLongestText = 1e9;
+
 bool is_one_of(std::span<const std::string_view> names, const std::string& key) {
   return std::find(names.begin(), names.end(), key) != names.end();
 }
@@ -72,6 +75,11 @@ void read_tokenizer_settings(std::string_view text, const std::string& source, T
       if (!json.take_null()) *found->second = json.boolean();
     } else if (key == "legacy") {
       if (!json.take_null()) settings.legacy = json.boolean();
+    } else if (key == "truncation_side") {
+      if (!json.take_null()) settings.truncates_begin = json.decode(json.string()) == "left";
+    } else if (key == "model_max_length") {
+      const double length = json.take_null() ? 0 : json.number();
+      settings.max_length = length >= 1 && length <= kLongestText ? static_cast<int64_t>(length) : 0;
     } else if (key == "tokenizer_class") {
       if (!json.take_null()) settings.class_name = json.decode(json.string());
     } else if (key == "added_tokens_decoder") {

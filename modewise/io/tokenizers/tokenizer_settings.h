@@ -22,6 +22,8 @@ struct TokenizerSettings {
   // do_lower_case, strip_accents and tokenize_chinese_chars of BERT's classes, add_prefix_space of byte-level
   // BPE
   std::optional<bool> lower_case, strip_accents, space_chinese, prefix_space;
+  std::optional<bool> truncates_begin;  // truncation_side is "left"
+  int64_t max_length = 0;               // model_max_length; 0: none, or a number beyond any text
 };
 
 /// Reads one of the two files over `settings`; null and other members are ignored. Throws data errors that

@@ -30,7 +30,9 @@ std::shared_ptr<text::Tokenizer> tokenizer_of(const TextTaskConfig& config) {
 TextReading reading_with(const TextTaskConfig& config, std::shared_ptr<text::Tokenizer> tokenizer) {
   TextReading reading{std::move(tokenizer), {}, config.data.length};
   reading.frame = text::text_frame(*reading.tokenizer);
-  if (reading.length == 0) reading.length = config.model.positions;
+  if (reading.length > 0) return reading;
+  const int64_t own = reading.tokenizer->truncation().max_length;
+  reading.length = own > 0 ? std::min(own, config.model.positions) : config.model.positions;
   return reading;
 }
 
