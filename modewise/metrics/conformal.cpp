@@ -404,7 +404,8 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
 
 std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
                                         std::span<const float> raw_quantiles, std::span<const float> stddev,
-                                        std::span<const int64_t> first_target) {
+                                        std::span<const int64_t> first_target,
+                                        std::span<const float> widening) {
   const auto series = static_cast<size_t>(calibration.series),
              horizon = static_cast<size_t>(calibration.horizon);
   const size_t intervals = calibration.nominal.size(), levels = 2 * intervals + 1;
@@ -417,6 +418,8 @@ std::vector<float> calibrated_quantiles(const Calibration& calibration, std::spa
           windows, series, horizon, raw ? raw_quantiles.size() : forecast.size());
   require(calibration.spread.empty() || first_target.size() == windows, ErrorKind::internal,
           "calibrated_quantiles: {} windows with {} first target rows", windows, first_target.size());
+  require(widening.empty() || widening.size() == windows, ErrorKind::internal,
+          "calibrated_quantiles: {} windows with {} factors of their margins", windows, widening.size());
   std::vector<float> result(windows * cells * levels);
   for (size_t at = 0; at < windows * cells; ++at) {
     const size_t cell = at % cells;
@@ -429,6 +432,7 @@ std::vector<float> calibrated_quantiles(const Calibration& calibration, std::spa
               .spread[static_cast<size_t>(s * calibration.season + season_phase(row, calibration.season))];
       scale *= spread;
     }
+    if (!widening.empty()) scale *= widening[at / cells];
     float* out = &result[at * levels];
     const float centre = raw ? raw_quantiles[at * levels + intervals] : forecast[at];
     out[intervals] = centre;

@@ -96,10 +96,12 @@ Calibration calibrate(const CalibrationSample& sample, const CalibrationConfig& 
 
 /// Calibrated quantiles [n, S, H, 2I+1] of levels(): from point forecasts [n, S, H], or from the raw
 /// quantiles [n, S, H, 2I+1] of a model with these levels (then `forecast` is not read). Never crossing.
-/// `first_target` [n]: rows as in the sample, read if there is a spread.
+/// `first_target` [n]: rows as in the sample, read if there is a spread. `widening` [n]: factors of the
+/// margins of each window; empty: 1.
 std::vector<float> calibrated_quantiles(const Calibration& calibration, std::span<const float> forecast,
                                         std::span<const float> raw_quantiles, std::span<const float> stddev,
-                                        std::span<const int64_t> first_target = {});
+                                        std::span<const int64_t> first_target = {},
+                                        std::span<const float> widening = {});
 
 /// calibration.npz: margins `lower` and `upper`, `nominal`, `spread` if there is one, and `about` (JSON as
 /// bytes: the choice and its trials).

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from modewise.errors import DataError
 
 STD_FLOOR = 0.03
+ONE = np.float32(1)
 
 Array = npt.NDArray[Any]
 
@@ -51,17 +52,18 @@ class Calibration:
         halves = [(1 - coverage) / 2 for coverage in self.nominal.tolist()]
         return [round(level, 9) for level in [*reversed(halves), 0.5, *(1 - half for half in halves)]]
 
-    def quantiles(self, forecast: Array, raw: Array | None, std: Array, first_target: int = 0) -> Array:
+    def quantiles(self, forecast: Array, raw: Array | None, std: Array, first_target: int = 0, widening: np.float32 = ONE) -> Array:
         """forecast [B, S, H], or a quantile model's raw [B, S, H, 2I+1], and std [B, S] of the windows, all scaled
         float32 -> [B, S, H, 2I+1] of `levels`, without crossings. first_target: row of the first step, counted from the first
-        row of the training data, for margins that follow a season."""
+        row of the training data, for margins that follow a season. widening: a factor of the margins."""
         intervals = len(self.nominal)
         powers = [math.pow(value, self.exponent) for value in std.ravel().tolist()]
         scale = np.array(powers).astype(np.float32).reshape(*std.shape, 1)
-        spread: Array | np.float32 = np.float32(1)
+        spread: Array | np.float32 = ONE
         if self.spread is not None:
             spread = self.spread[:, (first_target + np.arange(self.lower.shape[2])) % self.spread.shape[1]]
             scale = scale * spread
+        scale = scale * widening
         centre = forecast if raw is None else raw[..., intervals]
         columns = [centre]
         low = high = centre

@@ -200,8 +200,8 @@ class LoadedPanelForecaster(LoadedForecaster):
         point = flat[..., flat.shape[-1] // 2]
         quantiles = raw
         if self.calibration is not None:
-            scale, unit = window_std(past.numpy(), observed.numpy()), np.float32(interval_widening(len(array)))
-            quantiles = self.calibration.quantiles(point / unit, None if raw is None else raw / unit, scale) * unit
+            wider = np.float32(interval_widening(len(array)))
+            quantiles = self.calibration.quantiles(point, raw, window_std(past.numpy(), observed.numpy()), widening=wider)
         mean, std = self.mean[:, None], self.std[:, None]
         in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
         return Forecast(self.names, point[0] * std + mean, self.levels, in_units)

@@ -233,6 +233,23 @@ TEST(Conformal, FollowsASeasonThatLowersThePinballLoss) {
       "calibrated_quantiles: 2 windows with 1 first target rows");
 }
 
+TEST(Conformal, WidensTheMarginsOfAWindowAboutItsForecast) {
+  Calibration calibration;
+  calibration.nominal = {0.5, 0.8};
+  calibration.series = calibration.horizon = 1;
+  calibration.lower = {0, 1};
+  calibration.upper = {0, 2};
+  const std::vector<float> forecast = {0.1F, 0.1F}, widening = {1.3F, 1}, stddev = {1, 1};
+  const std::vector<float> q = calibrated_quantiles(calibration, forecast, {}, stddev, {}, widening);
+  EXPECT_EQ(q, (std::vector<float>{0.1F - 1.3F, 0.1F, 0.1F, 0.1F, 0.1F + 2.6F,  // bounds of width 0 are exact
+                                   0.1F - 1, 0.1F, 0.1F, 0.1F, 0.1F + 2}));
+  EXPECT_EQ(error_of(ErrorKind::internal,
+                     [&] {
+                       calibrated_quantiles(calibration, forecast, {}, stddev, {}, {widening.data(), 1});
+                     }),
+            "calibrated_quantiles: 2 windows with 1 factors of their margins");
+}
+
 TEST(Conformal, TakesNoSeasonWithoutOneOrWithFewRows) {
   const auto even = [](int64_t) { return 1.0; };
   const Calibration calibration = calibrate(seasonal_sample(2400, 1, even), {});

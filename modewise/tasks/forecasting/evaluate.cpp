@@ -180,22 +180,9 @@ std::vector<float> CalibratedForecaster::quantiles(const ForecastBlock& block) c
   const std::span<const float> raw =
       block.quantiles.defined() ? floats(block.quantiles) : std::span<const float>{};
   if (!calibration) return {raw.begin(), raw.end()};
-  const std::vector<float> stddevs = lookback_stddevs(block);
-  const std::vector<int64_t> targets = first_targets(block);
-  if (!block.widening.defined())
-    return metrics::calibrated_quantiles(*calibration, floats(block.forecast), raw, stddevs, targets);
-  // Margins are proportional to the unit of the values: those of wide windows are in a larger unit.
-  const at::Tensor unit = block.widening.view({-1, 1, 1});
-  const at::Tensor forecast = (block.forecast / unit).contiguous(),
-                   quantiles = block.quantiles.defined() ? (block.quantiles / unit.unsqueeze(-1)).contiguous()
-                                                         : at::Tensor();
-  std::vector<float> result = metrics::calibrated_quantiles(
-      *calibration, floats(forecast), quantiles.defined() ? floats(quantiles) : std::span<const float>{},
-      stddevs, targets);
-  const std::span<const float> units = floats(block.widening);
-  const size_t each = result.size() / units.size();
-  for (size_t i = 0; i < result.size(); ++i) result[i] *= units[i / each];
-  return result;
+  return metrics::calibrated_quantiles(
+      *calibration, floats(block.forecast), raw, lookback_stddevs(block), first_targets(block),
+      block.widening.defined() ? floats(block.widening) : std::span<const float>{});
 }
 
 std::optional<metrics::Calibration> calibrate_forecaster(const std::vector<ValidationSplit>& splits,
