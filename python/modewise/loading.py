@@ -23,6 +23,7 @@ from modewise.models.forecast import Forecaster, ForecastShape
 from modewise.models.forecast_config import make_forecaster
 from modewise.models.language import LanguageModel
 from modewise.run_folder import RunFolder
+from modewise.unscaled import unscaled
 
 Array = npt.NDArray[Any]
 
@@ -159,9 +160,13 @@ class LoadedForecaster:
             windows = past.reshape(1, count, -1).numpy()
             seen = None if observed is None else observed.reshape(1, count, -1).numpy()
             quantiles = self.calibration.quantiles(point, raw, window_std(windows, seen), begin + len(values))
+        return self._in_units(point[0], None if quantiles is None else quantiles[0])
+
+    def _in_units(self, point: Array, quantiles: Array | None) -> Forecast:
+        """Of scaled values [S, H] and quantiles [S, H, Q]."""
         mean, std = self.mean.reshape(-1, 1), self.std.reshape(-1, 1)
-        in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
-        return Forecast(self.names, point[0] * std + mean, self.levels, in_units)
+        levels = None if quantiles is None else unscaled(quantiles, mean[..., None], std[..., None])
+        return Forecast(self.names, unscaled(point, mean, std), self.levels, levels)
 
 
 class LoadedPanelForecaster(LoadedForecaster):
@@ -202,9 +207,7 @@ class LoadedPanelForecaster(LoadedForecaster):
         if self.calibration is not None:
             wider = np.float32(interval_widening(len(array)))
             quantiles = self.calibration.quantiles(point, raw, window_std(past.numpy(), observed.numpy()), widening=wider)
-        mean, std = self.mean[:, None], self.std[:, None]
-        in_units = None if quantiles is None else quantiles[0] * std[..., None] + mean[..., None]
-        return Forecast(self.names, point[0] * std + mean, self.levels, in_units)
+        return self._in_units(point[0], None if quantiles is None else quantiles[0])
 
 
 def series_moments(values: Array) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 from cli_helpers import fails, ok
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 MODELS = ["seasonal-drift", "theta", "optimised-theta", "dynamic-theta", "ets", "ridge"]
 
@@ -129,6 +129,82 @@ def test_what_does_not_fit_is_said(months, tmp_path):
     fails(78, "ets.form = 'MAM' has no effect: model 'theta' has no such option (it is an option of ets)",
           arguments=["train", "forecast", "--data", months, "--out", tmp_path / "run", "--model", "theta", "--set", "model.ets.form=MAM"])
     assert not (tmp_path / "run" / "metrics.json").exists()
+
+
+def rare_sales(seed=1, rows=110):
+    """Daily sales, nearly all on two days of the week, else 0."""
+    draw = np.random.default_rng(seed)
+    return np.where(draw.random(rows) < np.where(np.arange(rows) % 7 < 2, 0.95, 0.05), draw.poisson(3, rows) + 1, 0)
+
+
+def daily(path, **columns):
+    days = np.arange("2024-01-01", len(next(iter(columns.values()))), dtype="datetime64[D]")
+    lines = [",".join(["day", *columns])] + [",".join([str(day), *map(str, row)]) for day, row in zip(days, zip(*columns.values(), strict=True), strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def additive_theta(y, period, horizon):
+    """Hyndman and Billah's Theta of y without its additive season (classical decomposition), with the season."""
+    half = period // 2
+    trend = np.convolve(y, np.ones(period) / period, "valid")
+    rest = y[half:-half] - trend
+    season = np.array([rest[(np.arange(len(rest)) + half) % period == phase].mean() for phase in range(period)])
+    season -= season.mean()
+    rows = np.arange(len(y) + horizon)
+    adjusted = y - season[rows[: len(y)] % period]
+
+    def level_of(alpha):
+        level, squares = adjusted[0], 0
+        for value in adjusted:
+            squares += (value - level) ** 2
+            level += alpha * (value - level)
+        return level, squares
+
+    grid = np.linspace(1e-4, 1 - 1e-4, 200)
+    best = grid[np.argmin([level_of(alpha)[1] for alpha in grid])]
+    alpha = minimize_scalar(lambda a: level_of(a)[1], bounds=(max(best - 0.01, 1e-4), min(best + 0.01, 1 - 1e-4)), method="bounded", options={"xatol": 1e-12}).x
+    slope = np.polyfit(np.arange(len(y)), adjusted, 1)[0]
+    mean = level_of(alpha)[0] + slope / 2 * (np.arange(horizon) + (1 - (1 - alpha) ** len(y)) / alpha)
+    return mean + season[rows[len(y) :] % period]
+
+
+@pytest.mark.parametrize("name", ["theta", "optimised-theta", "dynamic-theta", "ets"])
+def test_a_series_with_zeros_is_not_positive(tmp_path, name):
+    """The float32 of a scaled 0 is a little above or below it: no multiplicative season, which would divide by it."""
+    sales = {f"s{i}": rare_sales(i) for i in range(8)}
+    table_path = daily(tmp_path / "sales.csv", **sales, **{f"{one}-": y - 1.5 for one, y in sales.items()})
+    train(table_path, tmp_path / "run", name, "--horizon", "7", "--lookback", "70", "--set", "model.period=7", "--set", "output.report=false")
+    out = {one["name"]: np.array(one["forecast"]) for one in json.loads(ok("predict", tmp_path / "run", "--json").stdout)["series"]}
+    for one, y in sales.items():
+        assert (np.abs(out[one]) < y.max()).all()
+        np.testing.assert_allclose(out[f"{one}-"], out[one] - 1.5, rtol=1e-4, atol=1e-4)  # both forms are additive
+        if name == "theta":
+            np.testing.assert_allclose(out[one], additive_theta(y[-70:], 7, 7), rtol=1e-5, atol=1e-5)
+
+
+def test_the_zero_of_a_series_that_must_be_positive_is_named(tmp_path):
+    for seed in range(4):
+        table_path = daily(tmp_path / "sales.csv", sales=rare_sales(seed))
+        said = fails(65, 'ets.form = "MNN" is multiplicative and needs positive values',
+                     arguments=["train", "forecast", table_path, "--model", "ets", "--set", "model.ets.form=MNN", "--horizon", "7", "--out", tmp_path / str(seed)])
+        assert said.endswith(", but series 1 has 0")
+
+
+def test_repeated_values_are_those_of_the_table(tmp_path):
+    """Not 139.999999 for 140, nor 2e-8 for 0."""
+    draw = np.random.default_rng(2)
+    columns = {"counts": rare_sales(), "hundreds": draw.integers(100, 200, 110), "cents": draw.normal(20, 7, 110).round(3), "level": draw.normal(1013, 0.1, 110).round(4)}
+    table_path = daily(tmp_path / "d.csv", **columns)
+    for name, rows in (("seasonal", 7), ("repeat", 1)):
+        train(table_path, tmp_path / name, name, "--horizon", "7", "--set", "output.report=false")
+        ok("predict", tmp_path / name, "--out", tmp_path / f"{name}.csv")
+        cells = [line.split(",") for line in (tmp_path / f"{name}.csv").read_text().splitlines()]
+        series = json.loads(ok("predict", tmp_path / name, "--json").stdout)["series"]
+        for one, (column, y) in zip(series, columns.items(), strict=True):
+            wanted = np.resize(y[-rows:], 7)
+            assert one["forecast"] == wanted.tolist()
+            assert [row[cells[0].index(column)] for row in cells[1:]] == list(map(str, wanted))
 
 
 def test_gaps_are_closed(tmp_path):

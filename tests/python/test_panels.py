@@ -269,6 +269,40 @@ def test_a_season_without_error_has_no_mase_and_is_named(tmp_path):
     assert "MASE (season 7)" in ok("backtest", tmp_path / "run").stdout
 
 
+def test_exact_forecasts_lie_within_their_intervals(tmp_path):
+    """Bounds of width 0 are included, whatever the scale and the number of rows of a series."""
+    rng = np.random.default_rng(8)
+    weeks = {f"{digits} {rows}": np.tile((rng.normal(size=7) * scale).round(digits), rows)[: 7 * rows - digits]
+             for digits, scale, rows in ((0, 3, 9), (1, 20, 14), (2, 1000, 21), (3, 0.1, 33), (12, 5, 12))}
+    table = panel(tmp_path / "p.csv", {name: ("2024-01-01", y) for name, y in weeks.items()}, freq="D")
+    for more in ([], ["--set", "forecast.loss=quantile"]):
+        run = tmp_path / f"run{len(more)}"
+        train(table, run, "--model", "seasonal", *more)
+        for test in (metrics(run)["test"], json.loads(ok("evaluate", run, "--json").stdout), json.loads(ok("backtest", run, "--json").stdout)):
+            assert test["rmsse"] == 0 and test["scaled"] == {"mse": 0, "mae": 0}
+            assert [interval["coverage"] for interval in test["intervals"]] == [1] * len(test["intervals"]) and test["intervals"]
+        out = predictions(run)
+        for name, y in weeks.items():
+            rows = out[out.unique_id == name].drop(columns=["unique_id", "ds"]).to_numpy()
+            wanted = np.resize(y[-7:], H)[:, None].repeat(rows.shape[1], 1)
+            if name.startswith("12"):
+                np.testing.assert_allclose(rows, wanted, rtol=0, atol=2e-7 * y.std())
+            else:
+                np.testing.assert_array_equal(rows, wanted)
+
+
+def test_a_series_of_counts_and_zeros_leaves_the_intervals_of_others(tmp_path):
+    """Zeros are not positive, so that no model divides by them. The errors of one series would give all of them wide intervals."""
+    rng = np.random.default_rng(1)
+    y = {f"s{i}": np.where(rng.random(110) < 0.25, rng.poisson(3, 110) + 1, 0) for i in range(5)}
+    table = panel(tmp_path / "p.csv", {name: ("2024-01-01", values) for name, values in y.items()}, freq="D")
+    for model in ("theta", "ets"):
+        train(table, tmp_path / model, "--model", model)
+        assert metrics(tmp_path / model)["test"]["mase"] < 2
+        out = predictions(tmp_path / model)
+        assert out["y"].abs().max() < 10 and (out["y_q0.975"] - out["y_q0.025"]).max() < 50  # they were thousands
+
+
 def test_a_series_no_longer_than_a_season_is_measured_by_lag_1_and_counted(tmp_path):
     rng = np.random.default_rng(6)
     values = {"long": 5 + rng.normal(size=60), "short": 5 + rng.normal(size=13)}

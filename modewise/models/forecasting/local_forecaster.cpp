@@ -10,6 +10,7 @@
 
 #include "modewise/core/error.h"
 #include "modewise/models/forecasting/normal_levels.h"
+#include "modewise/models/forecasting/unscaled.h"
 
 namespace modewise::models {
 namespace {
@@ -53,20 +54,20 @@ at::Tensor LocalForecaster::forward(const ForecastInput& input) {
   sizes.back() = shape().horizon;
   if (!levels_.empty()) sizes.push_back(std::ssize(levels_));
   if (checked.is_meta()) return at::empty(sizes, checked.options());
-  const at::Tensor past = checked.to(at::kCPU, at::kDouble).contiguous();
+  const at::Tensor past = checked.to(at::kCPU, at::kFloat).contiguous();
   const at::Tensor observed =
       input.observed.defined() ? input.observed.to(at::kCPU).contiguous() : at::Tensor();
   const at::Tensor out = at::zeros(sizes, at::kDouble);
   const int64_t steps = out.numel() / std::max<int64_t>(past.numel() / lookback, 1);
   const double *means = mean_.const_data_ptr<double>(), *stddevs = stddev_.const_data_ptr<double>();
-  const double* values = past.const_data_ptr<double>();
+  const auto* values = past.const_data_ptr<float>();
   double* forecasts = out.mutable_data_ptr<double>();
   at::parallel_for(0, past.numel() / lookback, 1, [&](int64_t begin, int64_t end) {
     std::vector<double> history(static_cast<size_t>(lookback));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t s = i % series;
       for (int64_t t = 0; t < lookback; ++t)
-        history[static_cast<size_t>(t)] = values[i * lookback + t] * stddevs[s] + means[s];
+        history[static_cast<size_t>(t)] = unscaled(values[i * lookback + t], means[s], stddevs[s]);
       if (observed.defined() && !close_gaps(history, observed.const_data_ptr<bool>() + i * lookback))
         continue;  // nothing observed: 0, the training mean
       const std::span<double> mine(forecasts + i * steps, static_cast<size_t>(steps));
@@ -87,13 +88,14 @@ void LocalForecaster::fit(const FittingRows& rows) {
   const auto cut = [&](const at::Tensor& x) {
     return x.defined() ? x.narrow(-1, first, count).reshape({-1, count}).contiguous() : x;
   };
-  const at::Tensor values = cut(rows.values).to(at::kDouble), observed = cut(rows.observed);
+  const at::Tensor values = cut(rows.values), observed = cut(rows.observed);
+  const double *means = mean_.const_data_ptr<double>(), *stddevs = stddev_.const_data_ptr<double>();
   at::parallel_for(0, shape().series_count(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t s = begin; s < end; ++s) {
-      const double* row = values.const_data_ptr<double>() + s * count;
-      std::vector<double> history(row, row + count);
-      for (double& value : history)
-        value = value * stddev_.const_data_ptr<double>()[s] + mean_.const_data_ptr<double>()[s];
+      std::vector<double> history(static_cast<size_t>(count));
+      for (int64_t t = 0; t < count; ++t)
+        history[static_cast<size_t>(t)] =
+            unscaled(values.const_data_ptr<float>()[s * count + t], means[s], stddevs[s]);
       if (observed.defined() && !close_gaps(history, observed.const_data_ptr<bool>() + s * count)) continue;
       fit_series(s, history);
     }

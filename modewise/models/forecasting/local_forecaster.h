@@ -1,7 +1,7 @@
 #pragma once
 // Base class of local models (theta, ets), which forecast each series separately from its rows up to the
-// origin: windows are converted to the data's units in float64, gaps are interpolated linearly, and each
-// history is forecast independently, so that the bits do not depend on the number of threads.
+// origin: windows are converted to the data's units in float64 (unscaled.h), gaps are interpolated linearly,
+// and each history is forecast independently, so that the bits do not depend on the number of threads.
 
 #include <cstdint>
 #include <span>

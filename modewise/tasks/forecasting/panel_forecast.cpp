@@ -15,6 +15,7 @@
 #include "modewise/core/stop_signal.h"
 #include "modewise/io/arrays/name_lines.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/models/forecasting/unscaled.h"
 #include "modewise/nn/layers/evaluation_mode.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
@@ -292,9 +293,9 @@ void PanelForecaster::stream(std::span<const data::PanelWindow> windows, const B
   train::distribute(workers, static_cast<int64_t>((chosen.size() + batch - 1) / batch), make, take);
 }
 
-double PanelForecaster::to_units(double scaled, int64_t series, int64_t variable) const {
+double PanelForecaster::to_units(float scaled, int64_t series, int64_t variable) const {
   const auto at = static_cast<size_t>(series * panel->variables() + variable);
-  return scaled * scaler.stddev[at] + scaler.mean[at];
+  return models::unscaled(scaled, scaler.mean[at], scaler.stddev[at]);
 }
 
 metrics::NaiveErrors naive_errors_before(const data::Panel& panel, const data::PanelWindow& window,
@@ -328,22 +329,20 @@ void PanelForecaster::add_errors(metrics::PanelErrors& errors, std::span<const d
                                  const std::function<void(int64_t window, double mase)>& visit) const {
   const int64_t width = panel->variables(), horizon = config->window().horizon;
   const auto levels = std::ssize(errors.levels());
-  const std::span<const float> forecasts = floats(block.forecast);
+  // Targets in the precision of the forecasts, so that exact forecasts have no errors.
+  const std::span<const float> forecasts = floats(block.forecast), targets = floats(block.future);
   const std::span<const bool> observed = flags(block.future_observed);
   std::vector<double> forecast(static_cast<size_t>(horizon)), truth(forecast.size()),
       bounds(static_cast<size_t>(horizon * levels));
   for (size_t i = 0; i < windows.size(); ++i) {
-    const auto& [series, origin] = windows[i];
-    const int64_t begin = panel->offsets[static_cast<size_t>(series)];
+    const int64_t series = windows[i].series;
     double mase = 0;
     for (int64_t v = 0; v < width; ++v) {
       const int64_t first = (static_cast<int64_t>(i) * width + v) * horizon;
       for (int64_t step = 0; step < horizon; ++step) {
         const auto at = static_cast<size_t>(step);
         forecast[at] = to_units(forecasts[static_cast<size_t>(first + step)], series, v);
-        truth[at] = observed[static_cast<size_t>(first + step)]
-                        ? panel->values.const_data_ptr<double>()[(begin + origin + step) * width + v]
-                        : 0;
+        truth[at] = to_units(targets[static_cast<size_t>(first + step)], series, v);
         for (int64_t level = 0; level < levels; ++level)
           bounds[static_cast<size_t>(step * levels + level)] =
               to_units(quantiles[static_cast<size_t>((first + step) * levels + level)], series, v);

@@ -65,7 +65,7 @@ struct PanelForecaster {
   void add_errors(metrics::PanelErrors& errors, std::span<const data::PanelWindow> windows,
                   const ForecastBlock& block, std::span<const float> quantiles, int64_t season,
                   const std::function<void(int64_t window, double mase)>& visit = {}) const;
-  double to_units(double scaled, int64_t series, int64_t variable) const;
+  double to_units(float scaled, int64_t series, int64_t variable) const;
   metrics::NaiveErrors naive_errors(const data::PanelWindow& window, int64_t variable, int64_t season) const;
 };
 

@@ -15,6 +15,7 @@
 #include "modewise/io/arrays/name_lines.h"
 #include "modewise/io/arrays/npz.h"
 #include "modewise/io/tables/time_zone.h"
+#include "modewise/models/forecasting/unscaled.h"
 #include "modewise/tasks/forecasting/empty_lookbacks.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
 #include "modewise/tasks/forecasting/naive_errors.h"
@@ -117,9 +118,10 @@ Forecast in_units(const ForecastRun& run, const data::Series& series, int64_t fi
       continue;
     }
     for (size_t step = 0; step < count; ++step) {
-      result.values.push_back(values[s * horizon + step] * stddev[s] + mean[s]);
+      result.values.push_back(models::unscaled(values[s * horizon + step], mean[s], stddev[s]));
       for (size_t level = 0; level < levels; ++level)
-        result.quantiles.push_back(quantiles[(s * horizon + step) * levels + level] * stddev[s] + mean[s]);
+        result.quantiles.push_back(
+            models::unscaled(quantiles[(s * horizon + step) * levels + level], mean[s], stddev[s]));
     }
   }
   return result;

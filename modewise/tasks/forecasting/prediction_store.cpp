@@ -8,6 +8,7 @@
 #include "modewise/core/error.h"
 #include "modewise/io/arrays/name_lines.h"
 #include "modewise/io/arrays/npz.h"
+#include "modewise/models/forecasting/unscaled.h"
 
 namespace modewise::tasks {
 
@@ -33,7 +34,7 @@ void PredictionStore::add(const ForecastBlock& block, std::span<const float> qua
       for (size_t i = 0; i < length; ++i) {
         const size_t at = (window * series + s) * length + i;
         const bool known = observed.empty() || observed[at];
-        to.push_back(known ? static_cast<float>(from[at] * stddev_[s] + mean_[s])
+        to.push_back(known ? static_cast<float>(models::unscaled(from[at], mean_[s], stddev_[s]))
                            : std::numeric_limits<float>::quiet_NaN());
       }
   };
