@@ -143,6 +143,6 @@ class Classifier(ClassifierMixin, Estimator):
         dict
             The program's `evaluate --json`.
         """
-        with self._computing():
-            return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail,
+        with self._using_run() as run:
+            return tasks.evaluate(run, data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail,
                                   verbosity=self._verbosity())  # fmt: skip

@@ -63,6 +63,13 @@ KINDS: tuple[type[ModewiseError], ...] = (UsageError, DataError, NoInputError, I
                                           ReadWriteError, ConfigError)  # fmt: skip
 
 
+def with_text(error: ModewiseError, text: str) -> ModewiseError:
+    """The same exception with another sentence."""
+    made = type(error)(text)
+    made.exit_code = error.exit_code
+    return made
+
+
 def error_of(exit_code: int, sentence: str) -> ModewiseError:
     """The exception of an exit code."""
     for kind in KINDS:

@@ -17,7 +17,7 @@ from modewise import _aliases, tasks
 from modewise._scikit_learn import BaseEstimator
 from modewise._temporary_run import TemporaryFolder, copy_run, packed, unpack
 from modewise.axis_names import AxisNames
-from modewise.errors import DataError, ModewiseError, UsageError
+from modewise.errors import DataError, ModewiseError, ReadWriteError, UsageError, with_text
 from modewise.new_run import NewRun, earlier_files, new_run, require_free, run_id
 from modewise.run_folder import RunFolder, setting
 
@@ -79,9 +79,7 @@ def errors_about(arguments: Mapping[str, str]) -> Iterator[None]:
         text = str(error)
         for path in sorted(arguments, key=len, reverse=True):
             text = text.replace(path, arguments[path])
-        made = type(error)(text)
-        made.exit_code = error.exit_code
-        raise made from None
+        raise with_text(error, text) from None
 
 
 class LoadMethod:
@@ -181,12 +179,18 @@ class Estimator(BaseEstimator):
             For a folder that holds something; with `overwrite`, something of the name of a file of the run that is not of an earlier run.
         UsageError
             For the run's own folder.
+        ReadWriteError
+            If a file cannot be read or written, as on a full disk.
         """
         folder, run = pathlib.Path(path), pathlib.Path(self._run())
         require_free(folder, overwrite)
         if folder.exists() and folder.samefile(run):
             raise UsageError(f"save: {folder} is the run of this {type(self).__name__} itself")
-        copy_run(run, folder, earlier_files(folder, run))
+        earlier = earlier_files(folder, run)
+        try:
+            copy_run(run, folder, earlier)
+        except OSError as error:
+            raise ReadWriteError(f"save: cannot copy the run to {folder}: {error.strerror or error}") from error
 
     def resume(self) -> Self:
         """Resumes an interrupted fit; the result has the same bits as an uninterrupted one."""
@@ -214,18 +218,23 @@ class Estimator(BaseEstimator):
         UsageError
             For a task without explanations.
         """
-        with self._computing():
-            return tasks.explain(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), samples=samples,
+        with self._using_run() as run:
+            return tasks.explain(run, data=self._moved_data(), split=split or self._evaluated_split(), samples=samples,
                                  verbosity=self._verbosity())  # fmt: skip
 
     def _stem(self) -> str:
         """Name of the default run folder."""
         return str(self.model)
 
-    def _errors_about(self, path: str | os.PathLike[str], argument: str) -> contextlib.AbstractContextManager[None]:
-        """`errors_about` of a file with an argument, and of the files that `fit` wrote."""
-        fitted = {str(file): "the fitted data" for file in pathlib.Path(self._run()).glob("data*/*")}
-        return errors_about(fitted | {os.fspath(path): argument})
+    @contextlib.contextmanager
+    def _using_run(self, arguments: Mapping[str, str] | None = None) -> Iterator[str]:
+        """`_computing` with the fitted run, of which it gives the folder. Errors of the block about files that `fit` wrote, and about
+        those of `arguments`, name what these hold."""
+        run = self._run()
+        fitted = {str(file): "the fitted data" for file in pathlib.Path(run).glob("data*/*")}
+        temporary = {} if self._folder is None else {run: "the run"}
+        with errors_about(temporary | fitted | dict(arguments or {})), self._computing():
+            yield run
 
     def _verbosity(self) -> int:
         return whole("verbosity", self.verbosity)

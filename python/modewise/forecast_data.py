@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from modewise import tasks
-from modewise.errors import DataError, UsageError
+from modewise.errors import DataError, ModewiseError, UsageError, with_text
 from modewise.estimator import Array, checked_array
-from modewise.forecast_frames import forecast_frame, write_table
+from modewise.forecast_frames import forecast_frame, of_the_frame, write_table
 from modewise.frames import RECOGNISED, Columns, Table, future_table, on_clock_of, table_of
 from modewise.labelled_arrays import Grid, grid_of, is_labelled
 from modewise.panel_frames import PanelTable, panel_forecast, panel_table
@@ -64,6 +64,13 @@ def written_data(data: Checked, stem: pathlib.Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     np.save(path, data, allow_pickle=False)
     return str(path.absolute())
+
+
+def of_the_data(error: ModewiseError, data: Table | PanelTable | Grid | Array, path: str) -> ModewiseError:
+    """The program's error about the file of `written_data` as one about the frame or the array."""
+    if isinstance(data, (Table, PanelTable)):
+        return of_the_frame(error, data, pathlib.Path(path))
+    return with_text(error, str(error).replace(path, "the array"))
 
 
 def written_future(future: Any, stem: pathlib.Path, given: Table | PanelTable | Grid | None, covariates: Sequence[str], columns: Columns) -> str:

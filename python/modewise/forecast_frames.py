@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from modewise.errors import ModewiseError, UsageError
+from modewise.errors import ModewiseError, UsageError, with_text
 from modewise.frame_times import program_times, shown_times, written_times
 from modewise.frames import Table, file_name, require_pandas
 
@@ -35,8 +35,8 @@ def write_table(table: Table, stem: pathlib.Path, *, by_id: bool = False) -> pat
     return path
 
 
-def of_the_frame(error: ModewiseError, table: Table, path: pathlib.Path) -> ModewiseError:
-    """The program's error about the file or folder of `write_table`, as one about the frame: a line becomes the time of its
+def of_the_frame(error: ModewiseError, table: Any, path: pathlib.Path) -> ModewiseError:
+    """The program's error about the file or folder of a Table or PanelTable, as one about the frame: a line becomes the time of its
     row, the file of an id its series."""
 
     def place(match: re.Match[str]) -> str:
@@ -44,7 +44,7 @@ def of_the_frame(error: ModewiseError, table: Table, path: pathlib.Path) -> Mode
         series = next((one for one in table.values.columns.get_level_values(0) if name == f"/{file_name(one)}.csv"), "") if name else ""
         where = f"the frame's series '{series}'" if series else "the frame"
         row = int(line) - 2 if line else -1
-        return where + (f", row of {table.values.index[row]}" if 0 <= row < len(table.values) else "")
+        return where + (f", row of {table.row_text(row)}" if 0 <= row < len(table.values) else "")
 
     text = re.sub(re.escape(str(path)) + r"(?P<file>/[^/:]+\.csv)?(?::(?P<line>\d+))?", place, str(error))
     if text == str(error):
@@ -52,9 +52,7 @@ def of_the_frame(error: ModewiseError, table: Table, path: pathlib.Path) -> Mode
     text = re.sub(r"the frame('s series '[^']*')?(, row of [^:]*(?::\d\d)*): (column '[^']*')",
                   lambda found: f"the frame{found[1] + ',' if found[1] else chr(39) + 's'} {found[3]}{found[2]}", text)  # fmt: skip
     text = re.sub(r" \(lines \d+ and \d+\)", "", text).replace("but the file has only", "but the frame has only")
-    made = type(error)(text)
-    made.exit_code = error.exit_code
-    return made
+    return with_text(error, text)
 
 
 def forecast_times(result: dict[str, Any], table: Table | None) -> Any:

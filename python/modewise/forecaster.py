@@ -1,6 +1,7 @@
 """Forecaster with the interface of scikit-learn: frames, arrays or files in, frames out."""
 
 import contextlib
+import dataclasses
 import numbers
 import os
 import pathlib
@@ -14,16 +15,17 @@ from modewise import tasks
 from modewise._aliases import constructor
 from modewise.errors import ModewiseError, UsageError
 from modewise.estimator import Estimator, checked_settings, own_split, whole
-from modewise.forecast_data import Checked, checked_data, forecast_of, like_fitted, panel_split, require_all_series, require_values, training_rows, with_validation, written_data, written_future
+from modewise.forecast_data import Checked, checked_data, forecast_of, like_fitted, of_the_data, panel_split, require_all_series, require_values, training_rows, with_validation, written_data, written_future
 from modewise.forecast_lines import panel_lines, tensor_lines
 from modewise.forecast_results import backtest_frame, leaderboard_frame, seconds_of
-from modewise.forecast_frames import chosen_quantiles, of_the_frame
+from modewise.forecast_frames import chosen_quantiles
 from modewise.frames import COLUMN_KEYS, RECOGNISED, Columns, Table, names, one_name, some_names
 from modewise.labelled_arrays import Grid
 from modewise.loading import LoadedForecaster, load_forecaster
 from modewise.new_run import NewRun
 from modewise.panel_frames import PanelTable
 from modewise.plots import figure_class, forecast_figure
+from modewise.run_folder import RunFolder
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -199,14 +201,14 @@ class Forecaster(Estimator):
         return names(self.future_covariates) or ()
 
     @contextlib.contextmanager
-    def _errors_of(self, data: Checked, path: str) -> Iterator[None]:
-        """Errors about the file of a frame become errors about the frame."""
+    def _errors_of(self, data: Checked | None, path: str) -> Iterator[None]:
+        """Errors about the file of a frame or an array become errors about these."""
         try:
             yield
         except ModewiseError as error:
-            if isinstance(data, Table):
-                raise of_the_frame(error, data, pathlib.Path(path)) from None
-            raise
+            if data is None or isinstance(data, str):
+                raise
+            raise of_the_data(error, data, path) from None
 
     def _all_settings(self, path: str, given: Table | PanelTable | Grid | None) -> dict[str, Any]:
         settings: dict[str, Any] = {"model.name": self.model, "forecast.horizon": self.horizon, "forecast.lookback": self.lookback,
@@ -291,8 +293,8 @@ class Forecaster(Estimator):
         if h is not None and steps not in (None, 0, h):
             raise UsageError(f"predict: steps and h are the same, got {steps} and {h}")
         rows = whole("steps", steps) if h is None else whole("h", h)
-        with tempfile.TemporaryDirectory() as name, self._computing():
-            run, folder, covariates = self._run(), pathlib.Path(name), ""
+        with tempfile.TemporaryDirectory() as name, self._using_run({os.path.join(name, "future.csv"): "future", os.path.join(name, "future.data"): "future"}) as run:
+            folder, covariates = pathlib.Path(name), ""
             given, path, checked = self.given_, self._moved_data(), None
             if data is not None:
                 known, checked = self._covariates(), self._other_data(data)
@@ -300,14 +302,14 @@ class Forecaster(Estimator):
                 given = checked.targets(known) if isinstance(checked, Table) else None if isinstance(checked, (str, np.ndarray)) else checked
             if future is not None:
                 covariates = written_future(future, folder / "future", given, self._covariates(), self._columns_of(future, self._columns))
-            with self._errors_of(checked if checked is not None else given if isinstance(given, Table) else "", path or self._fitted_path()):
+            with self._errors_of(checked if checked is not None else given, path or self._fitted_path()):
                 result = tasks.predict(run, data=path, future=covariates, steps=rows, verbosity=self._verbosity())
             return forecast_of(chosen_quantiles(result, level, quantiles), given)
 
     def _other_data(self, data: Any) -> Checked:
         """Other data for the run, validated, as the fitted data are written."""
-        self._run()
         columns = RECOGNISED if isinstance(data, (str, os.PathLike)) else self._columns_of(data, self._columns)
+        columns = dataclasses.replace(columns, panel="yes" if RunFolder(self._run()).config()["data"]["panel"] == "yes" else "no")
         return like_fitted(checked_data(data, columns, self._covariates()), self.given_)
 
     def _fitted_path(self) -> str:
@@ -327,8 +329,8 @@ class Forecaster(Estimator):
             Number of rows of the fitted frame or array before the forecast; 0: three times the forecast rows.
         """
         figure_class()
-        with self._computing():
-            result = tasks.predict(self._run(), data=self._moved_data(), steps=steps, verbosity=self._verbosity())
+        with self._using_run() as run:
+            result = tasks.predict(run, data=self._moved_data(), steps=steps, verbosity=self._verbosity())
         lines = panel_lines if "variable" in result["series"][0] else tensor_lines
         return forecast_figure(lines(result, self.given_, series, past), shared_times=lines is tensor_lines)
 
@@ -340,7 +342,8 @@ class Forecaster(Estimator):
         data
             Other data with the same columns.
         split : "test", "validation", "train" or "all"
-            None: the test split if the fit held one back, else the validation split; of other data all rows.
+            None: the test split if the fit held one back, else the validation split; of other data all rows, of a panel the last
+            horizon of each series.
         detail
             Whether the errors of each series and step are included.
 
@@ -350,13 +353,13 @@ class Forecaster(Estimator):
             The program's `evaluate --json`: {"scaled": {"mse", "mae", …}, "units": …, "quantiles": …}.
         """
         if data is None:
-            with self._computing():
-                return tasks.evaluate(self._run(), data=self._moved_data(), split=split or self._evaluated_split(), detail=detail,
+            with self._using_run() as run:
+                return tasks.evaluate(run, data=self._moved_data(), split=split or self._evaluated_split(), detail=detail,
                                       verbosity=self._verbosity())  # fmt: skip
-        with tempfile.TemporaryDirectory() as folder, self._computing():
+        with tempfile.TemporaryDirectory() as folder, self._using_run() as run:
             path = written_data(checked := self._other_data(data), pathlib.Path(folder) / "data")
             with self._errors_of(checked, path):
-                return tasks.evaluate(self._run(), data=path, split=split or "all", detail=detail, verbosity=self._verbosity())
+                return tasks.evaluate(run, data=path, split=split or "all", detail=detail, verbosity=self._verbosity())
 
     def backtest(self, stride: int = 0) -> "pandas.DataFrame":
         """Forecasts from origins every `stride` rows (0: the horizon) on the test split, or on the validation split if there is none.
@@ -367,8 +370,8 @@ class Forecaster(Estimator):
             A row for each origin: time of its first forecast row, scaled errors, MAE of repeating the last value, coverage and
             width of intervals. `attrs["result"]` is the program's `backtest --json`, with the errors over all origins.
         """
-        with self._computing():
-            result = tasks.backtest(self._run(), data=self._moved_data(), stride=stride, split=self._evaluated_split(),
+        with self._using_run() as run:
+            result = tasks.backtest(run, data=self._moved_data(), stride=stride, split=self._evaluated_split(),
                                     verbosity=self._verbosity())  # fmt: skip
         return backtest_frame(result, self.given_)
 
@@ -388,7 +391,7 @@ class Forecaster(Estimator):
         return leaderboard_frame(pathlib.Path(self._run()))
 
     def score(self, data: object = None, y: None = None) -> float:
-        """Minus the scaled MSE on the split of `evaluate`, or on all rows of other `data`: higher is better."""
+        """Minus the scaled MSE of `evaluate`, on other `data` if they are given: higher is better."""
         return -float(self.evaluate(data)["scaled"]["mse"])
 
     def module(self) -> LoadedForecaster:

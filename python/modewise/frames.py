@@ -125,6 +125,10 @@ class Table:
         """The time zone of the times, or None."""
         return zone_of(self.values.index)
 
+    def row_text(self, row: int) -> str:
+        """A row in messages: its time."""
+        return str(self.values.index[row])
+
     def columns_of(self, names: Sequence[str]) -> dict[str, Any]:
         """The columns of `values` by the program's `names` of their series. DataError unless there is one for each."""
         columns = list(self.values.columns)

@@ -40,6 +40,10 @@ class PanelTable:
         """Whether the rows have times."""
         return self.times is not None
 
+    def row_text(self, row: int) -> str:
+        """A row in messages: its series and time."""
+        return f"'{self.keys.iloc[row]}'" + ("" if self.times is None else f" at {self.times.iloc[row]}")
+
     def settings(self) -> dict[str, Any]:
         """Config keys of the written file."""
         settings: dict[str, Any] = {"data.panel": "yes", "data.header": "yes", "data.id": [ID]}

@@ -156,12 +156,11 @@ class Segmenter(Estimator):
             Class ids [h, w], −1 where the image has no data.
         """
         if is_path(X):
-            return self._map_of(os.fspath(X))
+            return self._map_of(os.fspath(X), {})
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "X.npy"
             np.save(path, checked_scene(self._axes.order(X)), allow_pickle=False)
-            with self._errors_about(path, "X"):
-                classes = self._map_of(str(path))
+            classes = self._map_of(str(path), {str(path): "X"})
         if not is_labelled(X):
             return classes
         kept = {name: X.coords[name] for name in ("y", "x") if name in X.coords}
@@ -210,8 +209,8 @@ class Segmenter(Estimator):
         dict
             The program's `evaluate --json`.
         """
-        with self._computing():
-            return tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail,
+        with self._using_run() as run:
+            return tasks.evaluate(run, data=self._data_to_evaluate(), split=split or self._evaluated_split(), detail=detail,
                                   verbosity=self._verbosity())  # fmt: skip
 
     @staticmethod
@@ -228,10 +227,10 @@ class Segmenter(Estimator):
             self.classes_ = np.array([one["id"] for one in legend], np.int64)
             self.class_names_ = [str(one["name"]) for one in legend]
 
-    def _map_of(self, scene: str) -> Array:
-        with tempfile.TemporaryDirectory() as folder, self._computing():
+    def _map_of(self, scene: str, arguments: Mapping[str, str]) -> Array:
+        with tempfile.TemporaryDirectory() as folder, self._using_run(arguments) as run:
             path = pathlib.Path(folder) / "map.npy"
-            said = tasks.predict(self._run(), data=scene, out=path, verbosity=self._verbosity())
+            said = tasks.predict(run, data=scene, out=path, verbosity=self._verbosity())
             class_map: Array = np.load(path)
         ids = class_map.astype(np.int64)
         ids[class_map == said["nodata"]] = -1

@@ -205,10 +205,9 @@ class SeriesClassifier(Classifier):
         array [samples, classes]
             Probabilities, columns as `classes_`.
         """
-        run = self._run()
-        with tempfile.TemporaryDirectory() as folder, self._computing():
-            path = pathlib.Path(folder) / "X.ts"
-            write_samples(path, checked_series(self._axes.order(X)), [], None)
-            with self._errors_about(path, "X"):
-                result = tasks.predict(run, data=path, verbosity=self._verbosity())
+        self._run()
+        samples = checked_series(self._axes.order(X))
+        with tempfile.TemporaryDirectory() as folder, self._using_run({(path := os.path.join(folder, "X.ts")): "X"}) as run:
+            write_samples(pathlib.Path(path), samples, [], None)
+            result = tasks.predict(run, data=path, verbosity=self._verbosity())
         return np.array([sample["scores"] for sample in result["cases"]])

@@ -1,7 +1,6 @@
 """Classifier of volumes, images and other grids with the interface of scikit-learn."""
 
 import os
-import pathlib
 import tempfile
 from collections.abc import Mapping
 from typing import Any, Self
@@ -178,10 +177,8 @@ class VolumeClassifier(Classifier):
             Probabilities, columns as `classes_`.
         """
         samples = checked_array(self._axes.order(X), WANTED, "fiub")
-        with tempfile.TemporaryDirectory() as folder, self._computing():
-            path = pathlib.Path(folder) / "X.npy"
+        with tempfile.TemporaryDirectory() as folder, self._using_run({(path := os.path.join(folder, "X.npy")): "X"}) as run:
             np.save(path, samples, allow_pickle=False)
-            np.save(path.with_name("X_labels.npy"), np.zeros(len(samples), np.int64))  # required, but not used
-            with self._errors_about(path, "X"):
-                result = tasks.predict(self._run(), data=path, verbosity=self._verbosity())
+            np.save(os.path.join(folder, "X_labels.npy"), np.zeros(len(samples), np.int64))  # required, but not used
+            result = tasks.predict(run, data=path, verbosity=self._verbosity())
         return np.array([volume["scores"] for volume in result["volumes"]])

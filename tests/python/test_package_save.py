@@ -3,6 +3,8 @@
 import os
 import pathlib
 import pickle
+import resource
+import signal
 
 import numpy as np
 import pandas as pd
@@ -44,6 +46,19 @@ def test_a_save_replaces_an_earlier_one_and_nothing_else():
         one.save("forecaster", overwrite=True)
         assert modewise.Forecaster.load("forecaster").predict().columns.tolist() == one.predict().columns.tolist()
     assert len(calibrated.predict().columns) > len(plain.predict().columns)
+
+
+def test_a_save_that_cannot_be_written_names_the_folder_alone():
+    made, limits = nearest(PLACES), resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(errors.ReadWriteError) as error:
+            made.save("kept")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert str(error.value) == "save: cannot copy the run to kept: File too large" and os.listdir("kept") == []
 
 
 def test_a_save_replaces_only_what_a_run_lists():

@@ -224,3 +224,30 @@ def test_a_run_of_the_program_is_opened(tmp_path):
     ok("train", "forecast", tmp_path / "p.csv", "--horizon", H, "--model", "dlinear", "--epochs", 2, "--set", "data.panel=yes", "--out", tmp_path / "run")
     forecast = modewise.Forecaster.from_run(tmp_path / "run").predict()
     assert forecast.columns.tolist()[:3] == ["unique_id", "ds", "y"] and len(forecast) == 12 * H
+
+
+def mase(frame, season=12):
+    """Mean MASE of repeating the value before the last H rows of each series."""
+    series = [mine.y.to_numpy() for _, mine in frame.groupby("unique_id")]
+    naive = [np.abs(y[season:-H] - y[:-H - season]).mean() for y in series]
+    return np.mean([np.abs(y[-H:] - y[-H - 1]).mean() / one for y, one in zip(series, naive, strict=True)])
+
+
+def test_the_last_horizon_of_each_series_of_other_data_is_evaluated(tmp_path):
+    fit = fitted(made(), tmp_path, "repeat")
+    for frame, windows in ((made(seed=5), 12), (made(count=3, seed=8), 3), (made(), 12)):
+        found = fit.evaluate(frame)
+        assert found["mase"] == pytest.approx(mase(frame), rel=1e-6) and (found["split"], found["windows"]) == ("test", windows)
+        assert fit.score(frame) == -found["scaled"]["mse"]
+    made(seed=5).to_csv(tmp_path / "p.csv", index=False)
+    assert json.loads(ok("evaluate", fit.run_, "--data", tmp_path / "p.csv", "--json").stdout)["mase"] == fit.evaluate(made(seed=5))["mase"]
+    assert modewise.Forecaster.from_run(fit.run_).evaluate(made(seed=5))["mase"] == pytest.approx(mase(made(seed=5)), rel=1e-6)
+    with pytest.raises(DataError, match="^the fitted data: the run was trained without test windows"):
+        fit.evaluate(split="test")
+
+
+def test_other_data_are_a_panel_as_the_fitted_data_are(tmp_path):
+    """Also rows of one time step, of which no column of ids would be recognised."""
+    fit = modewise.Forecaster("repeat", horizon=H, run=tmp_path / "run", settings={"output.report": False}, verbosity=-1).fit(made(freq="D"))
+    few = made(count=3, freq="D").groupby("unique_id").tail(2)
+    assert fit.predict(data=few).y.to_numpy() == pytest.approx(np.repeat(few.groupby("unique_id").y.last().to_numpy(), H))

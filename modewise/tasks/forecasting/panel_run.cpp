@@ -105,6 +105,14 @@ models::FittingRows panel_rows(const data::Panel& panel, const data::PanelSplits
   return rows;
 }
 
+/// The splits of other data than the run's own, of which at least the last horizon of each series is
+/// evaluated.
+data::PanelSplits last_windows(const ForecastConfig& config, const data::Panel& panel) {
+  const int64_t windows = config.data.test_windows;
+  return data::split_panel(panel, config.forecast.longest(), config.data.split_windows,
+                           windows == 0 ? 1 : windows);
+}
+
 fs::path calibration_file(const PanelRun& run) {
   return run.folder().file("calibration.npz");
 }
@@ -188,6 +196,7 @@ void PanelRun::load(const DataRequest& request) {
   }
   content = data::hash_of(panel);
   if (!request.training) compare(request);
+  if (whole_) splits = last_windows(config, panel);
   kept_ = std::make_shared<LocalOutputs>();
   if (request.training) training = hash_of_training(panel, splits.train_rows);
 }
@@ -220,8 +229,9 @@ void PanelRun::compare(const DataRequest& request) {
       panel.source, folder().path().string(), counted(trained_rows_, "row"),
       unread ? " before the test rows" : "", trained_series_, counted(panel.offsets.back(), "row"),
       panel.series());
-  others_ = !request.own() && !same;
-  if (others_)
+  const bool others = !request.own() && !same;
+  whole_ = others || (!request.own() && request.split == "all");
+  if (others)
     spdlog::info(
         "{}: {} series, which are not the training data of the run ({}): the last rows of each are evaluated",
         panel.source, panel.series(), trained_on_);
@@ -351,14 +361,16 @@ PanelForecaster PanelRun::forecaster() const {
 
 std::vector<data::PanelWindow> PanelRun::windows_of(const std::string& split) const {
   require(
-      others_ || split == "test" || split == "validation", ErrorKind::usage,
-      "--split {}: panels are evaluated on --split test or validation; the rows before these windows give "
-      "the scale of each series",
+      whole_ || split == "test" || split == "validation", ErrorKind::usage,
+      "the split of a panel is test or validation, got '{}'; the rows before these windows give the scale of "
+      "each series",
       split);
   const std::vector<data::PanelWindow>& windows =
-      split == "validation" && !others_ ? splits.validation : splits.test;
-  require(config.data.test_windows != 0 || split == "validation", ErrorKind::data,
-          "{}: the run has no test windows (data.test_windows = 0)", panel.source);
+      split == "validation" && !whole_ ? splits.validation : splits.test;
+  require(
+      whole_ || config.data.test_windows != 0 || split == "validation", ErrorKind::data,
+      "{}: the run was trained without test windows (data.test_windows = 0): --split validation has windows",
+      panel.source);
   require(!windows.empty(), ErrorKind::data, "{}: no series is long enough for a {} window", panel.source,
           split);
   return windows;
@@ -383,7 +395,7 @@ Json PanelRun::evaluate(const std::string& split, bool keep, train::Workers& wor
       1, workers);
   progress.finish();
   if (!workers.is_rank_zero()) return {};
-  Json json = {{"split", others_ ? "test" : split},
+  Json json = {{"split", whole_ ? "test" : split},
                {"series", panel.series()},
                {"lookback", config.forecast.lookback},
                {"horizon", config.forecast.longest()},

@@ -92,7 +92,7 @@ class PanelRun final : public Run {
   std::string trained_on_;                                   // source of the training data of a restored run
   std::string trained_hash_;                                 // of these data
   int64_t trained_series_ = 0, trained_rows_ = 0;            // of these data
-  bool others_ = false;                                      // the loaded samples are other data
+  bool whole_ = false;                                       // no split: the last windows are evaluated
   data::TimeAxis clock_;                                     // of the training
   bool clock_has_start_ = true;                              // false: a run made before
   std::vector<data::StaticEncoding> encodings_;
