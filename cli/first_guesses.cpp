@@ -109,6 +109,7 @@ constexpr Guess kOptions[] = {
     {"name", "--out"},
     {"no_cuda", "--device cpu"},
     {"no_gpu", "--device cpu"},
+    {"num_beams", "--beam-size"},
     {"num_epochs", "--epochs"},
     {"num_heads", "model.heads"},
     {"num_layers", "model.layers"},
@@ -234,6 +235,23 @@ constexpr struct {
     {"scheduler", "train.schedule.name", schedule_answer},
 };
 
+// Options without a counterpart, of the command that has `option`.
+constexpr struct {
+  std::string_view word, option, answer;
+} kMissing[] = {
+    {"beam_size", "--temperature",
+     "generate has no beam search: it samples, or decodes greedily with --temperature 0"},
+    {"best_of", "--temperature", "generate draws one text: run it with --seed 1, --seed 2, … for several"},
+    {"do_sample", "--temperature", "generate samples unless --temperature is 0"},
+    {"n", "--temperature", "generate draws one text: run it with --seed 1, --seed 2, … for several"},
+    {"num_beams", "--temperature",
+     "generate has no beam search: it samples, or decodes greedily with --temperature 0"},
+    {"num_return_sequences", "--temperature",
+     "generate draws one text: run it with --seed 1, --seed 2, … for several"},
+    {"num_samples", "--temperature",
+     "generate draws one text: run it with --seed 1, --seed 2, … for several"},
+};
+
 /// The answer to `word`; "": none.
 template <size_t N>
 std::string_view answer_to(const Guess (&rows)[N], std::string_view word) {
@@ -289,6 +307,9 @@ std::string option_hint(std::string_view option, std::string_view value,
   for (const auto& row : kTranslated)
     if (row.word == name && std::find(settings.begin(), settings.end(), row.key) != settings.end())
       return fmt::format(" ({})", row.answer(std::string(value)));
+  for (const auto& row : kMissing)
+    if (row.word == name && std::find(options.begin(), options.end(), row.option) != options.end())
+      return fmt::format(" ({})", row.answer);
   if (const std::string_view command = answer_to(kCommands, option); settings.empty() && !command.empty())
     return fmt::format(" ({})", command);
   const std::string_view key = answer.substr(0, answer.find('='));  // "data.split_ratios=[0.7, 0.1, 0.2]"

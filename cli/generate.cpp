@@ -78,6 +78,8 @@ nlohmann::ordered_json json_of(const models::Generation& result, const models::L
 void generate(const Program& program, const GenerateOptions& options) {
   install_stop_handlers();
   options.generation.sampling.validate();
+  require(!options.echo || !program.json(), ErrorKind::usage,
+          "--echo has no effect with --json, whose \"text\" is the continuation alone");
   const std::string prompt = prompt_of(options);
   const models::LoadedLanguageModel loaded = options.model.load();
   require(loaded.tokenizer != nullptr, ErrorKind::usage,

@@ -1,5 +1,7 @@
 #include "python/binding/requests.h"
 
+#include <spdlog/spdlog.h>
+
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,6 +10,10 @@
 #include <vector>
 
 #include "modewise/core/error.h"
+#include "modewise/core/stop_signal.h"
+#include "modewise/models/language_modeling/files.h"
+#include "modewise/models/language_modeling/text_generation.h"
+#include "modewise/nn/layers/move_module.h"
 #include "modewise/sweep/search.h"
 #include "modewise/tasks/forecasting/backtest.h"
 #include "modewise/tasks/registry.h"
@@ -20,6 +26,7 @@
 #include "modewise/text/tokenizer.h"
 #include "modewise/train/checkpoint/run_folder.h"
 #include "modewise/train/checkpoint/run_weights.h"
+#include "modewise/train/loop/compute_device.h"
 
 namespace modewise::python {
 namespace {
@@ -188,13 +195,43 @@ Result decode(const json& request) {
   return Result(std::move(reply));
 }
 
+Result generate(const json& request) {
+  const std::string run = string_of(request, "run");
+  models::GenerationConfig generation;
+  take(request, "tokens", generation.tokens);
+  take(request, "stop", generation.stop);
+  models::SamplingConfig& sampling = generation.sampling;
+  take(request, "temperature", sampling.temperature);
+  take(request, "top_k", sampling.top_k);
+  take(request, "top_p", sampling.top_p);
+  take(request, "min_p", sampling.min_p);
+  take(request, "repetition_penalty", sampling.repetition_penalty);
+  take(request, "seed", sampling.seed);
+  sampling.validate();
+  bool ignore_eos = false;
+  take(request, "ignore_eos", ignore_eos);
+  const models::LoadedLanguageModel loaded =
+      models::load_language_model(run, {}, models::KeptWeights::as_activated);
+  nn::move_module(*loaded.model, train::chosen_device());
+  generation.stop_at_eos = !ignore_eos;
+  generation.end_ids = loaded.special.end;
+  const models::Generation made =
+      models::generate_text(*loaded.model, loaded.tokenizer, string_of(request, "prompt"), generation,
+                            [](auto) { return stop_signal() == 0; });
+  for (const std::string& note : made.notes) spdlog::warn("{}", note);
+  throw_if_stopped();
+  nlohmann::ordered_json reply = {{"text", made.text}, {"ids", made.ids}, {"stopped_by", made.stopped_by}};
+  return Result(std::move(reply));
+}
+
 }  // namespace
 
 Result answer(const json& request) {
   static const std::map<std::string, Result (*)(const json&)> commands = {
-      {"train", train},     {"search", search},     {"evaluate", evaluate}, {"predict", predict},
-      {"explain", explain}, {"backtest", backtest}, {"show", show},         {"config", config},
-      {"encode", encode},   {"decode", decode},     {"weights", weights},   {"task", task_names}};
+      {"train", train},       {"search", search},   {"evaluate", evaluate}, {"predict", predict},
+      {"generate", generate}, {"explain", explain}, {"backtest", backtest}, {"show", show},
+      {"config", config},     {"encode", encode},   {"decode", decode},     {"weights", weights},
+      {"task", task_names}};
   const auto found = commands.find(string_of(request, "command"));
   require(found != commands.end(), ErrorKind::usage, "unknown command '{}'", string_of(request, "command"));
   const std::string run = string_of(request, request.contains("run") ? "run" : "resume");

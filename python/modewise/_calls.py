@@ -58,8 +58,11 @@ def plain(value: Any) -> Any:
 
 
 def request_text(command: str, request: Mapping[str, Any]) -> str:
-    """A request as JSON. UsageError for a string that is not UTF-8, as file names may be."""
-    text = json.dumps({"command": command, **request}, ensure_ascii=False, default=plain)
+    """A request as JSON. UsageError for a string that is not UTF-8, as file names may be, and for numbers that are not finite."""
+    try:
+        text = json.dumps({"command": command, **request}, ensure_ascii=False, default=plain, allow_nan=False)
+    except ValueError:
+        raise UsageError(f"{command}: numbers must be finite") from None
     try:
         text.encode()
     except UnicodeEncodeError as error:

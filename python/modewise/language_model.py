@@ -9,9 +9,8 @@ from typing import Any, Self
 
 from modewise import tasks
 from modewise._aliases import ATTENTION_TYPES, constructor, current
-from modewise.devices import torch_device
 from modewise.errors import DataError, UsageError
-from modewise.estimator import DEVICE_VARIABLE, Estimator, checked_settings, own_split, whole
+from modewise.estimator import Estimator, checked_settings, own_split, whole
 from modewise.loading import LoadedLanguageModel
 from modewise.run_folder import RunFolder
 
@@ -175,7 +174,8 @@ class LanguageModel(Estimator):
                 stem = run.stem() if isinstance(held, list) else pathlib.Path()
                 settings |= {"data.validation": held if isinstance(held, str) else written_texts(held, stem.with_name(stem.name + "_validation"), field),
                              "data.split_ratios": [1, 0, 0], "train.test": False}  # fmt: skip
-            self._train(settings, run)
+            given = {"texts": (checked, path), "validation": (held, settings.get("data.validation"))}
+            self._train(settings, run, {str(file): name for name, (documents, file) in given.items() if isinstance(documents, list)})
         return self
 
     @classmethod
@@ -197,16 +197,41 @@ class LanguageModel(Estimator):
         """
         return LoadedLanguageModel(RunFolder(self._run()))
 
-    def generate(self, prompt: str = "", tokens: int = 100) -> str:
-        """Continues a prompt by so many tokens, greedily: the text of `modewise generate --temperature 0 --ignore-eos`.
-        UsageError for an empty prompt if the tokenizer has no BOS token.
+    def generate(
+        self,
+        prompt: str = "",
+        tokens: int = 100,
+        *,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        repetition_penalty: float = 1.0,
+        seed: int = 0,
+        stop: str | Sequence[str] = (),
+        ignore_eos: bool = True,
+    ) -> str:
+        """Continues a prompt, greedily or by sampling: the tokens of `modewise generate` with the same options.
 
         Parameters
         ----------
         prompt
             The beginning of the text.
         tokens
-            Number of tokens to add.
+            Number of tokens to add; with `stop`, or without `ignore_eos`, the maximum.
+        temperature
+            0: greedy decoding.
+        top_k, top_p, min_p
+            Sampling from the k most probable tokens (0: all), then from the most probable with the total probability `top_p`, then from
+            those with at least the share `min_p` of the largest probability.
+        repetition_penalty
+            Above 1 against repetitions; 1: none.
+        seed
+            Of the sampling.
+        stop
+            A text, or texts, before which the generation ends.
+        ignore_eos
+            Whether the text continues after an end token.
 
         Returns
         -------
@@ -218,10 +243,11 @@ class LanguageModel(Estimator):
         UsageError
             For an empty prompt if the tokenizer has no BOS token.
         """
-        with self._computing():
-            loaded = self.module()
-            loaded.module.to(torch_device(os.environ.get(DEVICE_VARIABLE) or "auto"))
-            return loaded.generate(prompt, whole("tokens", tokens))
+        with self._using_run() as run:
+            made = tasks.generate(run, prompt, tokens=whole("tokens", tokens), temperature=temperature, top_k=whole("top_k", top_k), top_p=top_p,
+                                  min_p=min_p, repetition_penalty=repetition_penalty, seed=whole("seed", seed), stop=stop, ignore_eos=ignore_eos,
+                                  verbosity=self._verbosity())  # fmt: skip
+        return str(made["text"])
 
     def evaluate(self, texts: object = None) -> tasks.Result:
         """Loss on the test split of the fitted texts if the fit held one back, else on the validation split, or on other texts:
@@ -238,13 +264,13 @@ class LanguageModel(Estimator):
             {"tokens", "loss" (nats per token), "perplexity", "bits_per_byte", …}.
         """
         if texts is None:
-            with self._computing():
-                said = tasks.evaluate(self._run(), data=self._data_to_evaluate(), split=self._evaluated_split(), verbosity=self._verbosity())
+            with self._using_run() as run:
+                said = tasks.evaluate(run, data=self._data_to_evaluate(), split=self._evaluated_split(), verbosity=self._verbosity())
             return dict(said["own"]["scores"])
-        with tempfile.TemporaryDirectory() as folder, self._computing():
-            field = RunFolder(self._run()).config()["data"]["text_field"]
-            path = written_texts(checked_texts(texts), pathlib.Path(folder) / "texts", field)
-            return dict(tasks.evaluate(self._run(), data=path, split="all", verbosity=self._verbosity())["own"]["scores"])
+        checked, field = checked_texts(texts), RunFolder(self._run()).config()["data"]["text_field"]
+        with tempfile.TemporaryDirectory() as folder, self._using_run({os.path.join(folder, "texts.jsonl"): "texts"}) as run:
+            path = written_texts(checked, pathlib.Path(folder) / "texts", field)
+            return dict(tasks.evaluate(run, data=path, split="all", verbosity=self._verbosity())["own"]["scores"])
 
     def score(self, texts: object = None, y: None = None) -> float:
         """Minus the bits per byte of `evaluate`: higher is better.

@@ -59,6 +59,18 @@ def test_seeds_and_threads():
     assert ok(*arguments, "--seed", 7, "--echo").stdout == "One day" + first
 
 
+def test_options_without_effect_are_named(tmp_path):
+    run = ["generate", small_folder(tmp_path / "m"), "--tokenizer", "bytes", "--prompt", "a", "--tokens", 3]
+    fails(2, '--echo has no effect with --json, whose "text" is the continuation alone', arguments=[*run, "--echo", "--json"])
+    greedy = ok(*run, "--temperature", 0, "--json")
+    assert "no effect" not in greedy.stderr
+    idle = ok(*run, "--temperature", 0, "--json", "--top-k", 4, "--top-p", 0.5, "--min-p", 0.1, "--seed", 3, "--repetition-penalty", 1)
+    assert "no effect at temperature 0 (greedy decoding): top-k 4, top-p 0.5, min-p 0.1, seed 3\n" in idle.stderr
+    assert json.loads(idle.stdout)["ids"] == json.loads(greedy.stdout)["ids"]
+    fails(2, "the temperature must be finite and at least 0, got inf", arguments=[*run, "--temperature", "inf"])
+    fails(2, "the repetition penalty must be finite and above 0 (1: none), got inf", arguments=[*run, "--repetition-penalty", "inf"])
+
+
 @pytest.mark.parametrize("penalty", [1.0, 1.3, 0.7])
 def test_repetition_penalties_are_those_of_transformers(penalty, tmp_path):
     """Greedily; the penalty changes the text, and counts prompt and begin token."""
@@ -179,7 +191,7 @@ def test_what_cannot_be_done_is_said(tmp_path):
     fails(2, "--prompt and --prompt-file are exclusive: give one", arguments=[*run, "--prompt-file", folder / "config.json"])
     fails(2, "top-p", arguments=[*run, "--top-p", 2])
     fails(2, "min-p must be between 0 and 1, got 2", arguments=[*run, "--min-p", 2])
-    fails(2, "the repetition penalty must be above 0 (1: none), got 0", arguments=[*run, "--repetition-penalty", 0])
+    fails(2, "the repetition penalty must be finite and above 0 (1: none), got 0", arguments=[*run, "--repetition-penalty", 0])
     fails(78, "is not causal", arguments=[*run, "--attention", "pooled"])
     fails(78, "smaller than the last size of attention.fold", arguments=[*run, "--attention", "summary", "--fold", "4,8", "--window", 3])
     fails(78, "exceeds 62 bits", arguments=[*run, "--attention", "summary", "--fold", "2147483647,2147483647,2147483647"])

@@ -134,6 +134,35 @@ def test_texts_are_the_programs(causal, prompt):
     assert causal.generate(prompt, 70) == said["text"]
 
 
+SAMPLINGS = [
+    {"temperature": 0.8, "top_k": 20, "top_p": 0.9, "min_p": 0.02, "repetition_penalty": 1.2, "seed": 5},
+    {"temperature": 1.5, "seed": 6, "stop": ["e", "zz"]},
+    {"temperature": 0.7, "stop": "the", "ignore_eos": False},
+]
+
+
+@pytest.mark.parametrize("given", SAMPLINGS)
+def test_sampled_texts_are_the_programs(causal, given):
+    stops = [given["stop"]] if isinstance(given.get("stop"), str) else given.get("stop", [])
+    flags = [word for name, value in given.items() if name not in ("stop", "ignore_eos") for word in (f"--{name.replace('_', '-')}", value)]
+    ends = [] if given.get("ignore_eos") is False else ["--ignore-eos"]
+    said = json.loads(ok("generate", causal.path, "--prompt", "the of", "--tokens", 60, "--json", *flags, *ends, *[word for stop in stops for word in ("--stop", stop)]).stdout)
+    model = modewise.LanguageModel.from_run(causal.path).set_params(verbosity=-1)
+    assert model.generate("the of", 60, **given) == said["text"]
+    found = modewise.tasks.generate(causal.path, "the of", tokens=60, **{"ignore_eos": True} | given, verbosity=-1)
+    assert found == {name: said[name] for name in ("text", "ids", "stopped_by")}
+
+
+def test_arguments_of_generate(causal):
+    model = modewise.LanguageModel.from_run(causal.path)
+    for given, sentence in [({"temperature": float("inf")}, "generate: numbers must be finite"), ({"top_p": 2.0}, "top-p must be between 0 and 1, got 2"),
+                            ({"tokens": -1}, "tokens must not be negative, got -1"), ({"seed": 0.5}, "seed must be an integer, got 0.5"),
+                            ({"temperature": "hot"}, "temperature cannot be a value of type string")]:  # fmt: skip
+        with pytest.raises(errors.UsageError) as error:
+            model.generate("the", **given)
+        assert str(error.value) == sentence
+
+
 def test_tokens_are_bytes_and_back(causal):
     assert causal.encode("thé").tolist() == list("thé".encode())
     assert causal.decode(causal.encode("thé 😀")) == "thé 😀"

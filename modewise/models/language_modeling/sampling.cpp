@@ -1,5 +1,7 @@
 #include "modewise/models/language_modeling/sampling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -62,12 +64,25 @@ void keep_min_p(std::vector<Candidate>& list, double p) {
 
 void SamplingConfig::validate() const {
   require(temperature >= 0 && std::isfinite(temperature), ErrorKind::usage,
-          "the temperature must be at least 0, got {}", temperature);
+          "the temperature must be finite and at least 0, got {}", temperature);
   require(top_k >= 0, ErrorKind::usage, "top-k must be at least 0 (0: all), got {}", top_k);
   require(top_p >= 0 && top_p <= 1, ErrorKind::usage, "top-p must be between 0 and 1, got {}", top_p);
   require(min_p >= 0 && min_p <= 1, ErrorKind::usage, "min-p must be between 0 and 1, got {}", min_p);
   require(repetition_penalty > 0 && std::isfinite(repetition_penalty), ErrorKind::usage,
-          "the repetition penalty must be above 0 (1: none), got {}", repetition_penalty);
+          "the repetition penalty must be finite and above 0 (1: none), got {}", repetition_penalty);
+}
+
+std::vector<std::string> SamplingConfig::idle_options() const {
+  const SamplingConfig usual;
+  std::vector<std::string> out;
+  const auto add = [&](const char* name, auto value, auto without) {
+    if (temperature == 0 && value != without) out.push_back(fmt::format("{} {}", name, value));
+  };
+  add("top-k", top_k, usual.top_k);
+  add("top-p", top_p, usual.top_p);
+  add("min-p", min_p, usual.min_p);
+  add("seed", seed, usual.seed);
+  return out;
 }
 
 void penalize_repetition(std::span<float> logits, std::span<const int32_t> earlier, double penalty) {

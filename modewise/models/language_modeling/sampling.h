@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace modewise::models {
 
@@ -17,6 +19,8 @@ struct SamplingConfig {
   double repetition_penalty = 1;  // divides positive logits of earlier tokens, multiplies negative ones
   int64_t seed = 0;
   void validate() const;  // usage errors
+  /// The options that have no effect at temperature 0, as "top-k 40"; empty for other temperatures.
+  std::vector<std::string> idle_options() const;
 };
 
 /// Applies the repetition penalty of Keskar et al. 2019 (arXiv 1909.05858, section 4.1) to logits [V]: once

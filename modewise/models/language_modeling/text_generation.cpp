@@ -2,7 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -204,6 +204,9 @@ Generation generate_text(LanguageModel& model, std::shared_ptr<const text::Token
   Generation out;
   out.prompt = prompt_ids(*tokenizer, prompt, model.config().vocabulary);
   out.notes = prompt_notes(*tokenizer, prompt, out.prompt);
+  if (const std::vector<std::string> idle = config.sampling.idle_options(); !idle.empty())
+    out.notes.push_back(
+        fmt::format("no effect at temperature 0 (greedy decoding): {}", fmt::join(idle, ", ")));
   const ops::CachedText cached = cached_text(out.prompt.size(), config);
   check_memory(model.config(), cached, config.tokens);
   std::vector<ops::AttentionCache> caches = model.new_cache();

@@ -29,7 +29,7 @@ struct Generation {
       ids;                                 // prompt with its BOS; generated ids, special tokens included
   std::string text;                        // generated text without the stop sequence
   std::string stopped_by;                  // tokens | mark | stop text | caller
-  std::vector<std::string> notes;          // about the prompt, one sentence each
+  std::vector<std::string> notes;          // about prompt and options, one sentence each
   double prompt_seconds = 0, seconds = 0;  // of the prompt, of generation
   int64_t cache_bytes = 0;                 // of all layers, at the end
 };

@@ -91,7 +91,7 @@ TEST(Sampling, DamagedLogitsAreASentence) {
               HasSubstr("min-p must be between 0 and 1, got -0.1"));
   for (const double penalty : {0., -1., HUGE_VAL})
     EXPECT_THAT(error_of(ErrorKind::usage, [&] { SamplingConfig{.repetition_penalty = penalty}.validate(); }),
-                HasSubstr("the repetition penalty must be above 0 (1: none), got"));
+                HasSubstr("the repetition penalty must be finite and above 0 (1: none), got"));
 }
 
 LanguageModelConfig two_head_config(const std::string& type) {
