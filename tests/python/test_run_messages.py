@@ -21,9 +21,9 @@ def test_settings_of_data_belong_to_the_training(run, tmp_path):
 
     other = write_csv(tmp_path / "other.csv", edit=irregular)
     for command in ("predict", "evaluate"):
-        fails(65, "data.resample", f"; but {run} keeps the settings data.… of its training: adapt the file", arguments=[command, run, "--data", other])
+        fails(65, "data.resample", f"; data.… are set for a new training only: adapt the data to the settings of {run}", arguments=[command, run, "--data", other])
     last = fails(65, "data.resample", arguments=["train", "forecast", other, "--out", tmp_path / "run", *QUICK])
-    assert "keeps the settings" not in last
+    assert "for a new training only" not in last
 
 
 @pytest.mark.parametrize("command", ["evaluate", "predict", "report"])

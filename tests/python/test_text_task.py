@@ -454,7 +454,7 @@ def test_rows_that_are_skipped_leave_the_numbers_of_the_others(tmp_path):
         assert [row["text"] for row in csv.DictReader(file)] == ["1", "4"]
     assert "malformed" not in out.stderr and "l.txt: 2 lines without a text skipped" in out.stderr
     (tmp_path / "r.csv").write_text("review,label\ngood cat,1\n")
-    fails(65, f"but {tmp_path / 'own'} keeps the settings data.… of its training: adapt the file", arguments=["predict", tmp_path / "own", "--data", tmp_path / "r.csv"])
+    fails(65, f"; data.… are set for a new training only: adapt the data to the settings of {tmp_path / 'own'}", arguments=["predict", tmp_path / "own", "--data", tmp_path / "r.csv"])
     fails(2, "--masks is only for segmentation", arguments=["explain", tmp_path / "own", "--data", tmp_path / "p.csv", "--masks", tmp_path / "p.csv"])
 
 

@@ -38,7 +38,7 @@ Error with_advice(const std::string& path, const Error& error) {
   const bool of_data = error.kind() == ErrorKind::data || error.kind() == ErrorKind::config;
   if (of_data && names_data_setting(message))
     return {error.kind(),
-            message + "; but " + path + " keeps the settings data.… of its training: adapt the file"};
+            message + "; data.… are set for a new training only: adapt the data to the settings of " + path};
   if (error.kind() != ErrorKind::no_input) return error;
   const std::string source = source_of(path);
   if (source.empty() || fs::exists(source) || message.find(source) == std::string::npos) return error;
