@@ -53,6 +53,8 @@ std::vector<std::string> ConfigOptions::all_assignments() const {
       if (set != one && set.starts_with(one.substr(0, one.find('=') + 1)))
         spdlog::warn("--set {} replaces {} of another option", set, one);
   if (!model.empty()) add("--model", "model.name=", model);
+  require(data != "-", ErrorKind::usage,
+          "--data -: standard input is not read here: write its bytes to a file first");
   if (!data.empty()) add("--data", "data.path=", data);
   if (seed >= 0) add("--seed", "train.seed=", std::to_string(seed));
   all.insert(all.end(), assignments.begin(), assignments.end());

@@ -13,6 +13,10 @@ namespace modewise::io {
 RegularFile::RegularFile(const std::filesystem::path& path) {
   // Non-blocking, so that a named pipe without a writer is refused below instead of blocking.
   descriptor_ = open_file(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  require(descriptor_ >= 0 || path.filename() != "-", ErrorKind::no_input,
+          "cannot open {}: there is no such file, and standard input is not read here: write its bytes to a "
+          "file first",
+          path.string());
   require_call(descriptor_ >= 0, ErrorKind::no_input, "cannot open", path.native());
   try {
     struct stat info {};
@@ -20,7 +24,8 @@ RegularFile::RegularFile(const std::filesystem::path& path) {
     require(!S_ISDIR(info.st_mode), ErrorKind::no_input, "cannot read {}: it is a folder, not a file",
             path.string());
     require(S_ISREG(info.st_mode), ErrorKind::no_input,
-            "cannot read {}: expected a regular file, got a pipe or device", path.string());
+            "cannot read {}: expected a regular file, got a pipe or device; write its bytes to a file first",
+            path.string());
     size_ = static_cast<uint64_t>(info.st_size);
   } catch (...) {
     ::close(descriptor_);

@@ -58,11 +58,17 @@ TEST_F(MappedFileTest, SaysWhyItCannotRead) {
   const std::string here = folder_.string();
   EXPECT_EQ(refusal(folder_ / "missing"), "cannot open " + here + "/missing: No such file or directory");
   EXPECT_EQ(refusal(folder_), "cannot read " + here + ": it is a folder, not a file");
-  EXPECT_EQ(refusal("/dev/null"), "cannot read /dev/null: expected a regular file, got a pipe or device");
+  EXPECT_EQ(refusal(folder_ / "-"), "cannot open " + here +
+                                        "/-: there is no such file, and standard input is not read here: "
+                                        "write its bytes to a file first");
+  EXPECT_EQ(refusal("/dev/null"),
+            "cannot read /dev/null: expected a regular file, got a pipe or device; write its bytes to a file "
+            "first");
   EXPECT_EQ(refusal(write("file", "x") / "below"), "cannot open " + here + "/file/below: Not a directory");
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(refusal(folder_ / "pipe"),
-            "cannot read " + here + "/pipe: expected a regular file, got a pipe or device");
+            "cannot read " + here +
+                "/pipe: expected a regular file, got a pipe or device; write its bytes to a file first");
 }
 
 TEST_F(MappedFileTest, MayHaveTheDescriptorOfAnInputThatIsClosed) {

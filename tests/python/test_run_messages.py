@@ -50,3 +50,9 @@ def test_a_run_in_place_of_data_and_a_file_in_place_of_a_run(run):
     fails(2, f"{run} is a run, not data: modewise config show --run {run} lists its settings", arguments=["data", "show", run])
     ok("config", "show", "--run", run)
     fails(66, f"expected a run folder, got a file of one: {run} is the run", arguments=["predict", run / "config.toml"])
+
+
+def test_data_from_pipes_are_written_to_a_file_first(run):
+    fails(2, "--data -: standard input is not read here: write its bytes to a file first", arguments=["data", "show", "-"])
+    fails(66, "cannot open -: there is no such file, and standard input is not read here: write its bytes to a file first", arguments=["predict", run, "--data", "-"])
+    fails(66, "cannot read /dev/null: expected a regular file, got a pipe or device; write its bytes to a file first", arguments=["predict", run, "--data", "/dev/null"])
