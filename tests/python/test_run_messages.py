@@ -56,3 +56,8 @@ def test_data_from_pipes_are_written_to_a_file_first(run):
     fails(2, "--data -: standard input is not read here: write its bytes to a file first", arguments=["data", "show", "-"])
     fails(66, "cannot open -: there is no such file, and standard input is not read here: write its bytes to a file first", arguments=["predict", run, "--data", "-"])
     fails(66, "cannot read /dev/null: expected a regular file, got a pipe or device; write its bytes to a file first", arguments=["predict", run, "--data", "/dev/null"])
+
+
+def test_a_training_without_test_windows_is_refused(run):
+    settings = ["--set", "data.panel=yes", "--set", "data.test_windows=0"]
+    fails(78, "data.test_windows = 0 leaves no test windows: use --no-test (train.test = false)", arguments=["train", "forecast", run.parent / "d.csv", "--out", run.parent / "none", *settings])

@@ -119,6 +119,8 @@ void ForecastConfig::validate(const std::string& source) const {
   require(!by_ratio || !train.test || data.split_ratios.size() != 3 || data.split_ratios[2] > 0,
           ErrorKind::config, "{}: data.split_ratios has no test rows: use --no-test (train.test = false)",
           source);
+  require(!train.test || data.test_windows != 0, ErrorKind::config,
+          "{}: data.test_windows = 0 leaves no test windows: use --no-test (train.test = false)", source);
   train.validate();
 }
 
