@@ -318,8 +318,11 @@ class Runner {
     } else {
       run.state = RunState::failed;
       run.failure = failure_of(child);
-      spdlog::error("{} failed with exit code {}: {} (full output in {})", name, exit_code, run.failure,
-                    run.log.string());
+      if (child.timed_out)
+        spdlog::warn("{} was stopped: {}", name, run.failure);
+      else
+        spdlog::error("{} failed with exit code {}: {} (full output in {})", name, exit_code, run.failure,
+                      run.log.string());
     }
   }
 

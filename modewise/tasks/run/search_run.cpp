@@ -1,5 +1,6 @@
 #include "modewise/tasks/run/search_run.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -85,8 +86,13 @@ Result search_in(const fs::path& folder, const TaskSpec& task, const sweep::Sear
                  const std::string& program) {
   const sweep::SearchOutcome outcome = searched(request, folder, program);
   const sweep::TrialResult* best = outcome.best();
-  require(best != nullptr, ErrorKind::general, "all {} candidates failed; see {}", request.candidates.size(),
-          (folder / "auto" / "leaderboard.json").string());
+  if (best == nullptr) {
+    const std::vector<sweep::TrialResult>& failed = outcome.trial_results;
+    fail(ErrorKind::general, "all {} candidates failed in a search of {} s{}; see {}",
+         request.candidates.size(), request.budget,
+         failed.empty() ? "" : fmt::format(": {}: {}", failed.front().name, failed.front().failure),
+         (folder / "auto" / "leaderboard.json").string());
+  }
   const std::string run = folder.string();
   const bool refitted = !outcome.refitted.empty();
   if (!refitted) sweep::become_run(folder, best->folder);
