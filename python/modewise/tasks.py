@@ -394,7 +394,7 @@ def generate(
     >>> generate("runs/books", "Call me", temperature=0.8, seed=1)["text"]  # doctest: +SKIP
     """
     if tokens < 0:
-        raise error_of(2, f"tokens must not be negative, got {tokens}")
+        raise error_of(2, f"generate: the number of tokens must not be negative, got {tokens}")
     reply = call("generate", run=os.fspath(model), prompt=prompt, tokens=tokens, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
                  repetition_penalty=repetition_penalty, seed=seed, stop=[stop] if isinstance(stop, str) else list(stop), ignore_eos=ignore_eos,
                  verbosity=verbosity)  # fmt: skip

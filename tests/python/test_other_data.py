@@ -112,7 +112,7 @@ def test_panels(tmp_path):
     ok("train", "forecast", "--data", data, "--set", "data.panel=yes", "--horizon", 6, "--model", "ridge", "--out", tmp_path / "run")
     run = tmp_path / "run"
     for split in ("all", "train"):
-        fails(2, f"--split {split}", "--split test or validation", arguments=["evaluate", run, "--split", split])
+        fails(2, f"the split of a panel is test or validation, got '{split}'", arguments=["evaluate", run, "--split", split])
     assert evaluated(run, "--split", "validation")[0]["split"] == "validation"
     own = evaluated(run)[0]
     assert own["split"] == "test"

@@ -156,7 +156,7 @@ def test_sampled_texts_are_the_programs(causal, given):
 def test_arguments_of_generate(causal):
     model = modewise.LanguageModel.from_run(causal.path)
     for given, sentence in [({"temperature": float("inf")}, "generate: numbers must be finite"), ({"top_p": 2.0}, "top-p must be between 0 and 1, got 2"),
-                            ({"tokens": -1}, "tokens must not be negative, got -1"), ({"seed": 0.5}, "seed must be an integer, got 0.5"),
+                            ({"tokens": -1}, "generate: the number of tokens must not be negative, got -1"), ({"seed": 0.5}, "seed must be an integer, got 0.5"),
                             ({"temperature": "hot"}, "temperature cannot be a value of type string")]:  # fmt: skip
         with pytest.raises(errors.UsageError) as error:
             model.generate("the", **given)
