@@ -127,6 +127,41 @@ def test_perturbed_images_of_several_runs(run, data, tmp_path):
     assert "contrast, by severity" in (tmp_path / "page.html").read_text()
 
 
+def test_perturbed_images_of_runs_with_other_settings_or_data_are_rows_of_their_own(run, data, tmp_path):
+    ok("train", "classify-images", "--data", data, "--out", tmp_path / "wide", *SMALL, "--attention", "stt", "--set", "model.cnn.widths=[4,12]")
+    other = write_folder(tmp_path / "others", {"train": 8, "val": 3, "test": 5}, seed=3)
+    ok("train", "classify-images", "--data", other, "--out", tmp_path / "other", *SMALL, "--attention", "stt")
+    flips = ["--robustness", "--perturbations", "flip_both"]
+    text = ok("evaluate", run, tmp_path / "wide", *flips).stdout
+    rows = [line for line in text.splitlines() if line.startswith("cnn stt")]
+    assert len(rows) == 2 and "model.cnn.widths=[4, 12]" in rows[1] and "±" not in text, text
+    text = ok("evaluate", run, tmp_path / "other", *flips).stdout
+    rows = [line for line in text.splitlines() if "cnn stt" in line]
+    assert [line.split(":")[0] for line in rows] == ["shapes", "others"] and "±" not in text, text
+    assert [line.split()[3] for line in rows] == ["27", "15"]  # images
+
+
+def test_robustness_uses_the_images_that_evaluate_uses(run, data, tmp_path):
+    flips = ["--robustness", "--perturbations", "flip_both"]
+    rng = np.random.default_rng(9)
+    for kind in CLASSES:
+        (tmp_path / "new" / kind).mkdir(parents=True)
+        for i in range(10):
+            image_of(kind, rng).save(tmp_path / "new" / kind / f"{i}.png")
+    plain = json.loads(ok("evaluate", run, "--data", tmp_path / "new", "--json").stdout)
+    evaluated = ok("evaluate", run, "--data", tmp_path / "new", *flips, "--json")
+    (found,) = json.loads(evaluated.stdout)
+    assert (found["samples"], found["clean"], found["data"], found["split"]) == (30, plain["accuracy"], "new", "all")
+    assert "all of them are used, without a split" in evaluated.stderr
+    known = ok("evaluate", run, "--data", data / "train", *flips)
+    assert "are in the training split of the run" in known.stderr
+    # Images that changed since the training.
+    copy = write_folder(tmp_path / "copy", {"train": 8, "val": 3, "test": 5}, seed=3)
+    ok("train", "classify-images", "--data", copy, "--out", tmp_path / "copied", *SMALL)
+    image_of("bars", rng).save(copy / "test" / "dots" / "001.png")
+    fails(65, "has changed since the training of", arguments=["evaluate", tmp_path / "copied", *flips])
+
+
 def test_draws_are_those_of_the_seed(run):
     noise = ["--perturbations", "gaussian_noise"]
     first, again, other = (robustness(run, *noise, "--seed", seed) for seed in ("3", "3", "4"))

@@ -33,12 +33,6 @@ void require_labels(const data::LabelledSamples& set, std::span<const int64_t> s
             set.unlabelled.empty() ? set.source : set.unlabelled, set.called(i));
 }
 
-std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::string& split) {
-  std::vector<int64_t> samples = set.split(split);
-  require(!samples.empty(), ErrorKind::data, "{}: {}", set.source, set.no_samples(split));
-  return samples;
-}
-
 Json evaluation_of(const ClassificationRun& run, const std::string& split,
                    const metrics::ClassMetrics& metrics) {
   Json evaluation = to_json(metrics, split, run.set().classes);
@@ -117,7 +111,7 @@ std::string ClassificationRun::choice_text() const {
 
 models::ClassifierInput ClassificationRun::spread_input(const std::string& split, int64_t count,
                                                         std::vector<int64_t>& samples) const {
-  const std::vector<int64_t> all = samples_of(set(), whole_ ? "all" : split);
+  const std::vector<int64_t> all = samples_of(set(), whole_ ? "all" : split, false);
   for (const int64_t i : spread_samples(std::ssize(all), count))
     samples.push_back(all[static_cast<size_t>(i)]);
   data::LabelledBatch batch = gather(samples);
@@ -265,10 +259,15 @@ metrics::ScoreTable validation_scores(const train::RunFolder& folder) {
   return metrics::table_of(io::read_npz(file), "validation", file);
 }
 
+std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::string& split, bool labelled) {
+  std::vector<int64_t> samples = set.split(split);
+  require(!samples.empty(), ErrorKind::data, "{}: {}", set.source, set.no_samples(split));
+  if (labelled) require_labels(set, samples);
+  return samples;
+}
+
 metrics::ScoreTable score_split(const ClassificationRun& run, const std::string& split, bool labelled) {
-  const std::vector<int64_t> samples = samples_of(run.set(), split);
-  if (labelled) require_labels(run.set(), samples);
-  return score_samples(run, samples);
+  return score_samples(run, samples_of(run.set(), split, labelled));
 }
 
 }  // namespace modewise::tasks

@@ -225,7 +225,10 @@ metrics::ScoreTable score_samples(const ClassificationRun& run, std::span<const 
 /// Stored validation scores of a finished run; for an ensemble those of its validation. no_input if it has
 /// not finished.
 metrics::ScoreTable validation_scores(const train::RunFolder& folder);
-/// Scores of a split; data error if it is empty or, with `labelled`, if a sample has no class.
+/// Samples of a split; data error if it is empty or, with `labelled`, if a sample has no class.
+std::vector<int64_t> samples_of(const data::LabelledSamples& set, const std::string& split,
+                                bool labelled = true);
+/// Their scores; the same errors.
 metrics::ScoreTable score_split(const ClassificationRun& run, const std::string& split, bool labelled = true);
 
 }  // namespace modewise::tasks

@@ -6,9 +6,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "modewise/core/error.h"
 #include "modewise/core/progress.h"
@@ -56,49 +55,36 @@ double accuracy(const ImageClassificationRun& run, std::span<const int64_t> samp
   return static_cast<double>(right) / static_cast<double>(samples.size());
 }
 
-/// Runs of one model.
-struct Group {
-  std::string model;
-  std::vector<const Json*> runs;
-};
-
-std::vector<Group> groups_of(const Json& runs) {
-  std::vector<Group> groups;
-  for (const Json& run : runs) {
-    const auto name = run["model"].get<std::string>();
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.model == name; });
-    if (found == groups.end()) found = groups.insert(groups.end(), Group{name, {}});
-    found->runs.push_back(&run);
-  }
-  return groups;
+/// Mean ± standard deviation of the accuracies at a JSON pointer, in percent.
+Cell percent_cell(const RunGroup& group, const std::string& pointer) {
+  const std::vector<double> values = group.values(pointer);
+  const double percent = 100 * mean(values);
+  const std::optional<double> stddev = standard_deviation(values);
+  Cell cell = Cell::number(percent, stddev ? fmt::format("{:.1f} ± {:.1f}", percent, 100 * *stddev)
+                                           : fmt::format("{:.1f}", percent));
+  return std::move(cell).within(group.runs.front().tested);
 }
 
-struct MeanAndStddev {
-  double mean = 0, stddev = 0;  // stddev with ddof 1; 0 for one value
-
-  explicit MeanAndStddev(const std::vector<double>& values) {
-    const auto n = static_cast<double>(values.size());
-    for (const double value : values) mean += value / n;
-    for (const double value : values) stddev += (value - mean) * (value - mean);
-    stddev = values.size() > 1 ? std::sqrt(stddev / (n - 1)) : 0;
-  }
-};
-
-Cell percent_cell(const std::vector<double>& shares) {
-  const MeanAndStddev m(shares);
-  if (shares.size() == 1) return Cell::number(100 * m.mean, fmt::format("{:.1f}", 100 * m.mean));
-  return Cell::number(100 * m.mean, fmt::format("{:.1f} ± {:.1f}", 100 * m.mean, 100 * m.stddev));
+/// Names of the groups, with that of their data if there are several.
+std::vector<std::string> names_of(const std::vector<RunGroup>& groups) {
+  const bool several = std::ranges::any_of(groups, [&](const RunGroup& one) {
+    return one.runs.front().data_hash != groups.front().runs.front().data_hash;
+  });
+  std::vector<std::string> names;
+  for (const RunGroup& group : groups)
+    names.push_back(several ? fmt::format("{}: {}", group.task, group.name) : group.name);
+  return names;
 }
 
 std::string strength_text(const Json& strength) {
   return fmt::format("{:g}", strength.get<double>());
 }
 
-ResultTable perturbation_table(const std::vector<Group>& groups, size_t index) {
-  const Json& first = (*groups.front().runs.front())["perturbations"][index];
+ResultTable perturbation_table(const std::vector<RunGroup>& groups, size_t index) {
+  const Json& first = groups.front().runs.front().metrics["perturbations"][index];
   const auto name = first["name"].get<std::string>(), measure = first["measure"].get<std::string>();
   using Best = report::Column::Best;
-  std::vector<report::Column> columns = {{"model"}, {"unchanged", Best::highest}};
+  std::vector<report::Column> columns = {{"model"}, {"images"}, {"unchanged", Best::highest}};
   for (const Json& strength : first["strengths"])
     columns.push_back({measure.empty() ? name : strength_text(strength), Best::highest});
   ResultTable out{measure.empty() ? name : fmt::format("{}, by {}", name, measure), "Accuracy in percent.",
@@ -107,22 +93,18 @@ ResultTable perturbation_table(const std::vector<Group>& groups, size_t index) {
   chart.title = name;
   chart.x.label = measure;
   chart.y.label = "accuracy %";
-  for (const Group& group : groups) {
-    const auto shares = [&](const auto& of) {
-      std::vector<double> all;
-      for (const Json* run : group.runs) all.push_back(of(*run));
-      return all;
-    };
-    std::vector<Cell> cells = {
-        group.model, percent_cell(shares([](const Json& run) { return run["clean"].get<double>(); }))};
+  const std::vector<std::string> names = names_of(groups);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const RunGroup& group = groups[g];
+    std::vector<Cell> cells = {names[g], Cell::count(group.runs.front().metrics["samples"].get<int64_t>()),
+                               percent_cell(group, "/clean")};
     report::LineSeries line;
-    line.label = group.model;
+    line.label = names[g];
     for (size_t i = 0; i < first["strengths"].size(); ++i) {
-      const auto values =
-          shares([&](const Json& run) { return run["perturbations"][index]["accuracy"][i].get<double>(); });
-      cells.push_back(percent_cell(values));
+      const std::string pointer = fmt::format("/perturbations/{}/accuracy/{}", index, i);
+      cells.push_back(percent_cell(group, pointer));
       line.x.push_back(first["strengths"][i].get<double>());
-      line.y.push_back(100 * MeanAndStddev(values).mean);
+      line.y.push_back(100 * mean(group.values(pointer)));
     }
     out.table.add_row(std::move(cells));
     chart.series.push_back(std::move(line));
@@ -141,11 +123,11 @@ void RobustnessOptions::fields(Fields& f) {
   f.add("report", report, "HTML file with tables and curves");
 }
 
-Json evaluate_robustness(ImageClassificationRun& run, const std::string& split,
+Json evaluate_robustness(ImageClassificationRun& run, const std::string& wanted,
                          const RobustnessOptions& options) {
   const at::NoGradGuard no_grad;
-  const std::vector<int64_t> samples = spread(run.set().split(split), options.limit);
-  require(!samples.empty(), ErrorKind::data, "{}: the {} split has no images", run.set().source, split);
+  const std::string split = run.whole() ? "all" : wanted;
+  const std::vector<int64_t> samples = spread(samples_of(run.set(), split), options.limit);
   run.model().eval();
   const auto changes = asked_for(options);
   int64_t steps = 1;
@@ -153,9 +135,12 @@ Json evaluate_robustness(ImageClassificationRun& run, const std::string& split,
   const RunSettings settings = run.settings();
   Progress progress("evaluating " + run.folder().path().filename().string(), steps, "changes");
   int64_t done = 0;
-  Json result = {
-      {"model", settings.model},     {"data", settings.data}, {"run", run.folder().path().string()},
-      {"seed", settings.train.seed}, {"split", split},        {"samples", samples.size()}};
+  Json result = {{"model", settings.model},
+                 {"data", data_name(run.set().source)},
+                 {"run", run.folder().path().string()},
+                 {"seed", settings.train.seed},
+                 {"split", split},
+                 {"samples", samples.size()}};
   result["clean"] = accuracy(run, samples, [](const at::Tensor& x, auto) { return x; });
   progress.update(++done);
   for (const data::Perturbation* change : changes) {
@@ -172,10 +157,9 @@ Json evaluate_robustness(ImageClassificationRun& run, const std::string& split,
   return result;
 }
 
-std::vector<ResultTable> robustness_tables(const Json& runs) {
-  const std::vector<Group> groups = groups_of(runs);
+std::vector<ResultTable> robustness_tables(const std::vector<RunGroup>& groups) {
   std::vector<ResultTable> tables;
-  for (size_t i = 0; i < runs.front()["perturbations"].size(); ++i)
+  for (size_t i = 0; i < groups.front().runs.front().metrics["perturbations"].size(); ++i)
     tables.push_back(perturbation_table(groups, i));
   return tables;
 }

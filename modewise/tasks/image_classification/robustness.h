@@ -10,6 +10,7 @@
 #include "modewise/core/fields.h"
 #include "modewise/report/figure.h"
 #include "modewise/tasks/image_classification/run.h"
+#include "modewise/tasks/run/comparison.h"
 #include "modewise/tasks/run/result_tables.h"
 
 namespace modewise::tasks {
@@ -24,14 +25,15 @@ struct RobustnessOptions {
   void fields(Fields& f);
 };
 
-/// {"model", "data", "seed", "split", "samples", "clean", "perturbations": [{"name", "measure", "strengths",
-/// "accuracy"}]} of one run, top-1 accuracies in [0, 1]. Throws train::EvaluationInterrupted on a stop
-/// signal.
+/// {"model", "data", "run", "seed", "split", "samples", "clean", "perturbations": [{"name", "measure",
+/// "strengths", "accuracy"}]} of one run, top-1 accuracies in [0, 1]. Throws train::EvaluationInterrupted on
+/// a stop signal.
 nlohmann::ordered_json evaluate_robustness(ImageClassificationRun& run, const std::string& split,
                                            const RobustnessOptions& options);
 
-/// One table per perturbation: rows are models, columns strengths, cells the mean accuracy in percent over
-/// the runs of a model, with the sample standard deviation for several runs; and curves.
-std::vector<ResultTable> robustness_tables(const nlohmann::ordered_json& runs);
+/// One table per perturbation: rows are groups of runs whose metrics are those of evaluate_robustness,
+/// columns strengths, cells the mean accuracy in percent with its sample standard deviation over seeds; and
+/// curves.
+std::vector<ResultTable> robustness_tables(const std::vector<RunGroup>& groups);
 
 }  // namespace modewise::tasks

@@ -13,8 +13,8 @@
 #include "modewise/tasks/image_classification/robustness.h"
 #include "modewise/tasks/image_classification/run.h"
 #include "modewise/tasks/run/commands.h"
+#include "modewise/tasks/run/comparison.h"
 #include "modewise/tasks/run/load_config.h"
-#include "modewise/tasks/run/open_run.h"
 
 namespace modewise::tasks {
 namespace {
@@ -28,13 +28,19 @@ std::unique_ptr<Run> create(const Settings& settings) {
 Result evaluate_robustness(const EvaluateRequest& request, const RobustnessOptions& options) {
   std::vector<std::string> paths = {request.run};
   paths.insert(paths.end(), request.further_runs.begin(), request.further_runs.end());
-  Json runs = Json::array();
+  Json evaluations = Json::array();
+  std::vector<FinishedRun> runs;
   for (const std::string& path : paths) {
-    const auto run = open_run_as<ImageClassificationRun>(image_classification_spec, path);
-    run->load_samples_of(request.data, request.split != "validation");
-    runs.push_back(evaluate_robustness(*run, request.split, options));
+    EvaluateRequest one = request;
+    one.run = path;
+    const auto run = open_for_evaluation(image_classification_spec, one);
+    evaluations.push_back(evaluate_robustness(as<ImageClassificationRun>(*run), request.split, options));
+    runs.push_back(read_run_identity(image_classification_spec, run->folder()));
+    runs.back().metrics = evaluations.back();
+    runs.back().tested = fmt::format("{} {}", evaluations.back()["samples"].dump(),
+                                     request.data.empty() ? runs.back().data_hash : request.data);
   }
-  const std::vector<ResultTable> tables = robustness_tables(runs);
+  const std::vector<ResultTable> tables = robustness_tables(group_runs(std::move(runs)));
   if (!options.report.empty()) {
     report::HtmlPage page("Robustness");
     add_tables(page, tables);
@@ -43,7 +49,7 @@ Result evaluate_robustness(const EvaluateRequest& request, const RobustnessOptio
   std::string text;
   for (const ResultTable& one : tables)
     text += (text.empty() ? "" : "\n") + one.title + "\n" + one.table.to_text();
-  return {std::move(runs), std::move(text)};
+  return {std::move(evaluations), std::move(text)};
 }
 
 Result evaluate(const EvaluateRequest& request) {

@@ -76,12 +76,17 @@ Result evaluate_run(const TaskSpec& task, const EvaluateRequest& request) {
   return task.evaluate == nullptr ? evaluate_split(task, request) : task.evaluate(request);
 }
 
-Result evaluate_split(const TaskSpec& task, const EvaluateRequest& request) {
-  train::Workers& workers = train::workers();
-  const std::unique_ptr<Run> run = open_run(task, request.run);
+std::unique_ptr<Run> open_for_evaluation(const TaskSpec& task, const EvaluateRequest& request) {
+  std::unique_ptr<Run> run = open_run(task, request.run);
   DataRequest samples = samples_of(*run, request.data, request.masks, request.split, false);
   samples.unchanged = samples.own();
   run->load(samples);
+  return run;
+}
+
+Result evaluate_split(const TaskSpec& task, const EvaluateRequest& request) {
+  train::Workers& workers = train::workers();
+  const std::unique_ptr<Run> run = open_for_evaluation(task, request);
   if (task.in_shares) require_same_work(run->folder(), request.split, run->hash());
   const bool unread = request.data.empty() && request.split == "test" && test_is_unread(run->folder());
   Json evaluation = run->evaluate(request.split, unread, workers);

@@ -2,6 +2,7 @@
 // Commands on finished runs: evaluate, predict, explain, report.
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -21,6 +22,9 @@ void refuse_without_effect(const TaskSpec& task, const EvaluateRequest& request,
 /// Evaluates a split of a run, or a model file that the task opens. For the unread test split of a run it
 /// also writes the results like training. Usage error for options of a task that has none.
 Result evaluate_run(const TaskSpec& task, const EvaluateRequest& request);
+/// Opens the run and loads the samples that the request evaluates: its own must be those of its training;
+/// others are announced.
+std::unique_ptr<Run> open_for_evaluation(const TaskSpec& task, const EvaluateRequest& request);
 /// evaluate_run for the split alone, without options of the task.
 Result evaluate_split(const TaskSpec& task, const EvaluateRequest& request);
 

@@ -259,17 +259,9 @@ report::BarChart group_bars(const std::string& title, std::span<const RunGroup> 
   return bars;
 }
 
-FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path& path) {
-  const train::RunFolder folder = train::RunFolder::open(path);
-  const std::string advice =
-      fmt::format("resume it with modewise train {} --resume {}", task.command, command_word(path.string()));
-  require(std::filesystem::exists(folder.file("metrics.json")), ErrorKind::no_input,
-          "{} has not finished (no metrics.json): {}", path.string(), advice);
+FinishedRun read_run_identity(const TaskSpec& task, const train::RunFolder& folder) {
   FinishedRun finished;
-  finished.path = path;
-  finished.metrics = folder.read_metrics();
-  require(finished.metrics.contains("test") || finished.metrics.contains("test_read"), ErrorKind::no_input,
-          "{} was interrupted before its evaluation: {}", path.string(), advice);
+  finished.path = folder.path();
   const nlohmann::ordered_json data = read_run_data(folder);
   require(data.contains("hash") && data["hash"].is_string(), ErrorKind::data,
           "{} does not describe data with a hash", folder.file("data.json").string());
@@ -283,6 +275,21 @@ FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path&
   finished.task = comparison.compared == nullptr ? settings.data : comparison.compared(*run);
   finished.settings = distinguishing(settings.fields, comparison.incidental);
   finished.seed = settings.train.seed;
+  return finished;
+}
+
+FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path& path) {
+  const train::RunFolder folder = train::RunFolder::open(path);
+  const std::string advice =
+      fmt::format("resume it with modewise train {} --resume {}", task.command, command_word(path.string()));
+  require(std::filesystem::exists(folder.file("metrics.json")), ErrorKind::no_input,
+          "{} has not finished (no metrics.json): {}", path.string(), advice);
+  nlohmann::ordered_json metrics = folder.read_metrics();
+  require(metrics.contains("test") || metrics.contains("test_read"), ErrorKind::no_input,
+          "{} was interrupted before its evaluation: {}", path.string(), advice);
+  FinishedRun finished = read_run_identity(task, folder);
+  finished.path = path;
+  finished.metrics = std::move(metrics);
   finished.tested = tested_samples(finished.metrics);
   return finished;
 }

@@ -16,6 +16,7 @@
 
 #include "modewise/report/html_page.h"
 #include "modewise/report/table.h"
+#include "modewise/train/checkpoint/run_folder.h"
 
 namespace modewise::tasks {
 
@@ -105,6 +106,8 @@ struct Comparison {
   std::string (*compared)(Run& run) = nullptr;  // comparable runs have the same; null: the title of the data
 };
 
+/// Model, settings, data and seed of a run of `task`, without metrics.
+FinishedRun read_run_identity(const TaskSpec& task, const train::RunFolder& folder);
 /// A finished run of `task`. Errors: no_input if it is not a run, has not finished, or was interrupted before
 /// its evaluation.
 FinishedRun read_finished_run(const TaskSpec& task, const std::filesystem::path& path);
