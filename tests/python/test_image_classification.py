@@ -269,3 +269,21 @@ def test_rows_of_attention_sum_to_one_where_it_is_said(data, tmp_path, attention
     rows = [arrays[name].sum(-1) for name in arrays if name.startswith("layer")]
     assert rows and all(np.allclose(one, 1, atol=1e-3) for one in rows) == sums
     assert ("rows sum to 1" in (tmp_path / "why" / "explain.html").read_text()) == sums
+
+
+def test_cifar_folders_are_recognised_and_pickles_named(tmp_path):
+    rng = np.random.default_rng(4)
+    cifar = tmp_path / "cifar-10-batches-bin"
+    cifar.mkdir()
+    for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
+        records = np.concatenate([np.arange(20).reshape(20, 1) % 10, rng.integers(0, 256, (20, 3072))], 1)
+        (cifar / name).write_bytes(records.astype(np.uint8).tobytes())
+    (cifar / "batches.meta.txt").write_text("airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n\n")
+    shown = json.loads(ok("data", "show", cifar, "--json").stdout)
+    assert shown["pictures"] == 120 and shown["classes"][0] == "airplane"
+    pickles = tmp_path / "cifar-10-batches-py"
+    pickles.mkdir()
+    for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch", "batches.meta"]:
+        (pickles / name).write_bytes(b"\x80\x02}q\x01.")
+    for arguments in (["data", "show", pickles], ["train", pickles], ["train", "classify-images", "--data", pickles]):
+        fails(65, "cifar-10-batches-py: CIFAR-10's Python version, which modewise does not read; its binary version", arguments=arguments)

@@ -79,6 +79,11 @@ bool holds_cifar(const std::string& folder) {
   return false;
 }
 
+bool holds_cifar_pickles(const std::string& folder) {
+  const std::filesystem::path root = folder;
+  return std::filesystem::exists(root / "data_batch_1") && std::filesystem::exists(root / "batches.meta");
+}
+
 ImageSet read_cifar_images(const ImageConfig& config, bool with_test) {
   const std::filesystem::path root = config.path;
   require(holds_cifar(config.path), ErrorKind::no_input,

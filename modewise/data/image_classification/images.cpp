@@ -26,6 +26,10 @@ std::string image_format(const ImageConfig& config) {
   require(std::filesystem::exists(config.path), ErrorKind::no_input, "there is no file or folder {}",
           config.path);
   if (config.format != "auto") return config.format;
+  require(!holds_cifar_pickles(config.path), ErrorKind::data,
+          "{}: CIFAR-10's Python version, which modewise does not read; its binary version "
+          "(cifar-10-binary.tar.gz, folder cifar-10-batches-bin) has the same images",
+          config.path);
   if (std::filesystem::is_directory(config.path)) return holds_cifar(config.path) ? "cifar" : "folders";
   if (!config.classes.empty() && io::named_as_image(config.path)) return "folders";
   require(lower_extension(config.path) == ".npz", ErrorKind::data,

@@ -42,4 +42,9 @@ at::Tensor black_pixel(const ImageSet& set);
 /// Hash of pixels, labels and splits.
 std::string hash_of(const ImageSet& set);
 
+/// Whether a folder has CIFAR-10's binary batches.
+bool holds_cifar(const std::string& folder);
+/// Whether a folder has CIFAR-10's Python version, which is not read.
+bool holds_cifar_pickles(const std::string& folder);
+
 }  // namespace modewise::data

@@ -7,8 +7,6 @@
 
 namespace modewise::data {
 
-/// Whether a folder contains CIFAR-10 batches.
-bool holds_cifar(const std::string& folder);
 /// Reads data_batch_1.bin … data_batch_5.bin (those that exist), test_batch.bin, and class names from
 /// batches.meta.txt if it exists.
 ImageSet read_cifar_images(const ImageConfig& config, bool with_test);

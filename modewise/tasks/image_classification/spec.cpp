@@ -83,7 +83,9 @@ Result describe_data(const Settings& settings) {
 }
 
 bool owns(const std::filesystem::path& data) {
+  const bool folder = std::filesystem::is_directory(data);
   return io::named_as_image(data) || data.filename() == "data_batch_1.bin" ||
+         (folder && (data::holds_cifar(data.string()) || data::holds_cifar_pickles(data.string()))) ||
          (lower_extension(data) == ".npz" && std::filesystem::is_regular_file(data) &&
           data::holds_image_arrays(data.string()));
 }
