@@ -70,6 +70,8 @@ std::vector<int64_t> image_ids(const std::vector<fs::path>& files) {
 
 void caption(const Program& program, const CaptionCommandOptions& options) {
   install_stop_handlers();
+  require(options.out.empty() || lower_extension(options.out) == ".json", ErrorKind::usage,
+          "--out must end in .json, got '{}'", options.out);
   prepare_output(options.out, options.force);
   const std::vector<fs::path> files = listed_images(options.images);
   const auto run = tasks::open_run_as<tasks::CaptioningRun>(tasks::captioning_spec, options.run);
@@ -80,7 +82,7 @@ void caption(const Program& program, const CaptionCommandOptions& options) {
   const int64_t size = run->config.data.size;
   Json results = Json::array();
   std::string text;
-  data::BrokenFiles broken(options.skip_broken, std::ssize(files));
+  data::BrokenFiles broken(options.skip_broken, std::ssize(files), "--skip-broken 1");
   for (size_t i = 0; i < files.size(); ++i) {
     throw_if_stopped();
     io::Image image;

@@ -32,8 +32,9 @@ std::string per_image_csv(const metrics::CaptionEvaluation& evaluation, const io
 
 void score(const Program& program, const ScoreOptions& options) {
   prepare_output(options.per_image, options.force);
-  const io::ImageTexts captions = io::read_coco_results(options.captions);
-  const io::CocoCaptions references = io::read_coco_captions(options.references);
+  const io::CaptionFile references = io::read_captions(options.references);
+  const io::ImageTexts captions = tasks::match_files(io::read_coco_results(options.captions),
+                                                     options.captions, references, options.references);
   const tasks::CaptionQuality evaluated =
       tasks::evaluate_captions(captions, options.captions, references, options.references);
   for (const std::string& warning : evaluated.warnings) spdlog::warn("{}", warning);
@@ -62,7 +63,7 @@ void add_score(Program& program) {
   command
       ->add_option(
           "references", options.references,
-          R"(references in COCO annotation format: {"images": […], "annotations": [{"image_id": 1, "caption": "…"}]})")
+          R"(references in a format of --data of train caption: {"images": […], "annotations": [{"image_id": 1, "caption": "…"}]})")
       ->required();
   command->add_option("--per-image", options.per_image, "write the scores of each image to a .csv file");
   command->add_flag("--overwrite", options.force, "overwrite the file of --per-image");

@@ -132,8 +132,11 @@ std::string next_command(const tasks::TaskSpec& kind, const nlohmann::ordered_js
     return model->is_null() ? ""
                             : fmt::format("modewise train {} --data DATA --from {}", kind.command,
                                           command_word(run + "/" + model->get<std::string>()));
-  return fmt::format("{} {}{}", kind.predict_with.empty() ? "modewise predict" : kind.predict_with,
-                     command_word(run), result.value("needs_future", false) ? " --future FILE" : "");
+  const bool images = std::ranges::find(kind.options, "--images", &tasks::ShortOption::flag) !=
+                      kind.options.end();  // apart from the data, as of captions
+  return fmt::format("{} {}{}{}", kind.predict_with.empty() ? "modewise predict" : kind.predict_with,
+                     command_word(run), result.value("needs_future", false) ? " --future FILE" : "",
+                     images ? " IMAGES" : "");
 }
 
 void train(const Program& program, const tasks::TaskSpec& kind, const TrainOptions& options) {

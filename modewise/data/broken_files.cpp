@@ -1,21 +1,23 @@
 #include "modewise/data/broken_files.h"
 
 #include <cmath>
+#include <utility>
 
 namespace modewise::data {
 
-BrokenFiles::BrokenFiles(double skip_broken, int64_t files)
+BrokenFiles::BrokenFiles(double skip_broken, int64_t files, std::string advice)
     : allowed_(skip_broken < 1 ? std::floor(skip_broken * static_cast<double>(files)) : skip_broken),
+      advice_(std::move(advice)),
       files_(files) {}
 
 void BrokenFiles::note(const Error& error) {
   if (broken_++ == 0) first_broken_ = error.what();
   if (static_cast<double>(broken_) <= allowed_) return;
   if (allowed_ < 1)
-    fail(ErrorKind::data, "{}; data.skip_broken = 1 (a number of files, or a fraction below 1) leaves it out",
-         first_broken_);
-  fail(ErrorKind::data, "{}; more than {:.0f} of {} files are broken (data.skip_broken)", first_broken_,
-       allowed_, files_);
+    fail(ErrorKind::data, "{}; {} (a number of files, or a fraction below 1) leaves it out", first_broken_,
+         advice_);
+  fail(ErrorKind::data, "{}; more than {:.0f} of {} files are broken ({})", first_broken_, allowed_, files_,
+       advice_.substr(0, advice_.find(' ')));
 }
 
 void BrokenFiles::note_damaged(const std::string& file, const std::string& remark) {

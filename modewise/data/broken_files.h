@@ -11,8 +11,9 @@ namespace modewise::data {
 
 class BrokenFiles {
  public:
-  /// `skip_broken`: the largest number of broken files, or below 1 the largest fraction of `files`.
-  BrokenFiles(double skip_broken, int64_t files);
+  /// `skip_broken`: the largest number of broken files, or below 1 the largest fraction of `files`; `advice`
+  /// sets it to 1.
+  BrokenFiles(double skip_broken, int64_t files, std::string advice = "data.skip_broken = 1");
 
   /// Reads one file by `read()`; false if it is broken. The first file's data error is thrown, with the
   /// option, when there are more broken files than allowed.
@@ -37,6 +38,7 @@ class BrokenFiles {
   void note(const Error& error);
 
   double allowed_;
+  std::string advice_;
   int64_t files_, broken_ = 0, damaged_ = 0;
   std::string first_broken_, first_damaged_;
 };

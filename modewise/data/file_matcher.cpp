@@ -6,18 +6,21 @@
 #include <span>
 
 #include "modewise/core/counted.h"
+#include "modewise/core/data_files.h"
+#include "modewise/text/canonical_form.h"
 
 namespace modewise::data {
 namespace {
 
-/// The name with / as separator, without spaces around it and a leading "./".
+/// The name with / as separator, without spaces around it and a leading "./", in its canonical form: macOS
+/// writes é as e with an accent.
 std::string plain_path(std::string name) {
   std::replace(name.begin(), name.end(), '\\', '/');
   const size_t first = name.find_first_not_of(" \t\r"), last = name.find_last_not_of(" \t\r");
   if (first == std::string::npos) return {};
   name = name.substr(first, last - first + 1);
   while (name.starts_with("./")) name.erase(0, 2);
-  return name;
+  return text::canonical_form(name);
 }
 
 /// Calls `each` with the path and what follows each of its separators.
@@ -46,7 +49,7 @@ FileMatcher::FileMatcher(const std::vector<std::string>& files,
     if (found.empty() || found.back() != file) found.push_back(file);
   };
   for (size_t i = 0; i < files.size(); ++i) {
-    const std::string& path = files[i];
+    const std::string path = text::canonical_form(files[i]);
     const std::string stem = without_ending(path);
     for (const std::string& name : {path, stem}) {
       add(paths_, name, i);
@@ -80,6 +83,10 @@ std::vector<size_t> FileMatcher::find(const std::string& written) const {
   if (const auto* files = at(folders_, name)) return *files;
   if (const auto* files = at(numbers_, number_text(name))) return *files;
   return {};
+}
+
+std::string without_image_ending(const std::string& file) {
+  return file.substr(0, file.size() - ending_of(file, {".png", ".jpg", ".jpeg", ".jpe", ".jfif"}).size());
 }
 
 std::string with_examples(std::string_view noun, const std::string& rest,

@@ -9,7 +9,8 @@
 
 namespace modewise::data {
 
-/// Names are compared with and without the file extension, with / or \ as separator.
+/// Names are compared with and without the file extension, with / or \ as separator, in their Unicode
+/// normalization.
 class FileMatcher {
  public:
   /// `files`: paths relative to the folder, with /. `without_ending` removes the extensions of such files.
@@ -27,6 +28,9 @@ class FileMatcher {
   std::string (*without_ending_)(const std::string&);
   Index paths_, ends_, folders_, numbers_;
 };
+
+/// The name of an image file without its extension.
+std::string without_image_ending(const std::string& file);
 
 /// "2 rows of labels.csv without a file: a, b" for `noun` row, or "… a, b, c, …": a count and the first
 /// three.

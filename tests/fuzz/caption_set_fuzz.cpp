@@ -8,7 +8,7 @@ using namespace modewise;
 using namespace modewise::data;
 using namespace modewise::io;
 
-// Captions in COCO format with their images: splits, vocabulary, pixels and tokens.
+// Captions in any format with their images: splits, vocabulary, pixels and tokens.
 FUZZ_TARGET(caption_set) {
   static const InputFolder folder({{"images/1.png", "png/colors_8"},
                                    {"images/2.png", "png/grey_8"},

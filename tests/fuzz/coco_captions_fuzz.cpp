@@ -18,9 +18,11 @@ void check(const ImageTexts& texts, size_t size) {
 
 FUZZ_TARGET(coco_captions) {
   survive([&] {
-    const CocoCaptions captions = parse_coco_captions(input_bytes(data, size), "file");
+    const CaptionFile captions = parse_captions(input_bytes(data, size), "file");
     check(captions.images, size);
     check(captions.captions, size);
+    expect(captions.splits.empty() || captions.splits.size() == captions.images.size());
+    for (size_t i = 0; i < captions.captions.size(); ++i) captions.caption_place(i);
   });
-  return survive([&] { check(parse_coco_results(input_bytes(data, size), "file"), size); });
+  return survive([&] { check(parse_coco_results(input_bytes(data, size), "file").captions, size); });
 }

@@ -169,7 +169,7 @@ BAD = [
     ('{"images": [], "annotations": []}', "captions.json: there is no image with a caption"),
     ('[{"image_id": 1, "caption": "a"}]', "this file is a list, like results"),
     ('{"images": [{"id": 1, "file_name": "1.png"}], "annotations": [{"image_id": 2, "caption": "a"}]}',
-     "annotations[0] refers to image 2, which is not in \"images\""),
+     "captions.json: there is no image with a caption"),
     ('{"images": [{"id": 1, "file_name": "9.png"}], "annotations": [{"image_id": 1, "caption": "a"}]}', "1 image of 1 not in"),
     ('{"images": [{"id": 1, "file_name": "1.png"}], "annotations": [{"image_id": 1, "caption": " . "}]}',
      "there is no image with a caption"),
@@ -189,7 +189,7 @@ def test_bad_captions_are_refused_in_a_sentence(tmp_path, text, words):
 
 
 def test_wrong_requests_are_refused_in_a_sentence(run, data, tmp_path):
-    fails(2, "no captions: give --data captions.json in COCO format, and --images FOLDER", arguments=["train", "caption"])
+    fails(2, "no captions: give --data FILE, such as COCO's captions.json, and --images FOLDER", arguments=["train", "caption"])
     fails(78, "data.images: expected the folder", arguments=["train", "caption", "--data", data / "captions.json"])
     fails(66, "there is no folder", arguments=["train", "caption", "--data", data / "captions.json", "--images", tmp_path / "none"])
     fails(78, "caption.self_critical_epochs = 9 exceeds train.epochs = 3",
@@ -244,3 +244,82 @@ def test_copies_in_the_test_split_and_long_captions_are_counted(data, tmp_path):
     assert "4 of the 4 test images are identical to images of the training or validation split" in shown.stdout
     long = ok("train", "caption", *source(copy), "--out", tmp_path / "run", *SMALL, "--set", "train.max_steps=1", "--set", "data.split_ratios=[0.9,0.1,0]")
     assert "training captions have 9 or more words" in long.stderr and "(model.max_words)" in long.stderr
+
+
+def test_score_matches_captions_by_file_name(run, data, tmp_path):
+    # Own ids, as labelling tools export them: the numbers of the names are the ids of other images.
+    captions = json.loads((data / "captions.json").read_text())
+    shift = {image["id"]: image["id"] % 36 + 1 for image in captions["images"]}
+    for image in captions["images"]:
+        image["id"] = shift[image["id"]]
+    for caption in captions["annotations"]:
+        caption["image_id"] = shift[caption["image_id"]]
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps(captions))
+    out = tmp_path / "captions.json"
+    ok("caption", run, data / "images", "--out", out)
+    scores = json.loads(ok("score", out, own, "--json").stdout)
+    assert scores == json.loads(ok("score", out, data / "captions.json", "--json").stdout)
+    evaluated = json.loads(ok("evaluate", run, "--data", own, "--images", data / "images", "--json").stdout)
+    assert [scores[key] for key in KEYS] == [evaluated[key] for key in KEYS]
+    # Files without ids, whose images are named alone.
+    lines = tmp_path / "captions.txt"
+    names = {image["id"]: image["file_name"] for image in captions["images"]}
+    lines.write_text("image,caption\n" + "".join(f'{names[one["image_id"]]},"{one["caption"]}"\n' for one in captions["annotations"]))
+    assert json.loads(ok("score", out, lines, "--json").stdout) == scores
+    results = json.loads(out.read_text())
+    results[3]["file_name"] = "other.png"
+    out.write_text(json.dumps(results))
+    fails(65, "[3] is for the file 'other.png', which is not in", arguments=["score", out, own])
+    results[3]["file_name"] = results[2]["file_name"]
+    out.write_text(json.dumps(results))
+    fails(65, "[3]: the file '000000000003.png' has two captions, the first is [2]", arguments=["score", out, own])
+    del results[3]["file_name"]
+    out.write_text(json.dumps(results))
+    ok("score", out, data / "captions.json")  # by image_id
+    fails(65, 'has no image ids, so that captions are matched by "file_name"', arguments=["score", out, lines])
+
+
+FORMATS = {
+    "Flickr8k.token.txt": lambda rows: "".join(f"{name}#{i}\t{text}\n" for name, texts in rows for i, text in enumerate(texts)),
+    "captions.txt": lambda rows: "image,caption\n" + "".join(f'{name},"{text}"\n' for name, texts in rows for text in texts),
+    "results.csv": lambda rows: "image_name| comment_number| comment\n" + "".join(
+        f"{name}| {i}| {text}\n" for name, texts in rows for i, text in enumerate(texts)),
+    "metadata.jsonl": lambda rows: "".join(json.dumps({"file_name": name, "text": text}) + "\n" for name, texts in rows for text in texts),
+    "list.json": lambda rows: json.dumps([{"image": name, "caption": texts} for name, texts in rows]),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_captions_are_read_in_their_usual_formats(data, tmp_path, name):
+    captions = json.loads((data / "captions.json").read_text())
+    rows = [(image["file_name"], [one["caption"] for one in captions["annotations"] if one["image_id"] == image["id"]])
+            for image in captions["images"]]
+    (tmp_path / name).write_text(FORMATS[name](rows))
+    images = ["--set", f"data.images={data / 'images'}", "--set", "data.size=16", "--json"]
+    shown = json.loads(ok("data", "show", tmp_path / name, *images).stdout)
+    assert shown["hash"] == json.loads(ok("data", "show", data / "captions.json", *images).stdout)["hash"]  # ids count from 1, too
+
+
+def test_a_file_without_ids_trains_and_is_scored(data, tmp_path):
+    captions = json.loads((data / "captions.json").read_text())
+    names = {image["id"]: image["file_name"] for image in captions["images"]}
+    split = {"train": 24, "val": 30, "test": 36}
+    karpathy = {"images": [{"filename": names[i], "imgid": i, "split": next(part for part, last in split.items() if i <= last),
+                            "sentences": [{"raw": one["caption"]} for one in captions["annotations"] if one["image_id"] == i]}
+                           for i in names], "dataset": "squares"}
+    (tmp_path / "dataset.json").write_text(json.dumps(karpathy))
+    out = tmp_path / "run"
+    trained = ok("train", tmp_path / "dataset.json", "--images", data / "images", *SMALL, "--out", out, "--set", "train.epochs=1", timeout=200)
+    assert f"next: modewise caption {out} IMAGES" in trained.stderr
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert (metrics["train"]["images"], metrics["validation"]["images"], metrics["test"]["images"]) == (24, 6, 6)
+    scores = json.loads(ok("score", out / "captions.json", tmp_path / "dataset.json", "--json").stdout)
+    assert [scores[key] for key in KEYS] == [metrics["test"][key] for key in KEYS]
+    everything = ok("evaluate", out, "--split", "all", "--json")
+    assert json.loads(everything.stdout)["images"] == 36 and "24 are in the training split of the run" in everything.stderr
+    (tmp_path / "broken.jpg").write_text("no picture")
+    fails(65, "; --skip-broken 1 (a number of files, or a fraction below 1) leaves it out",
+          arguments=["caption", out, tmp_path / "broken.jpg"])
+    fails(2, "--out must end in .json, got 'o.csv'", arguments=["caption", out, data / "images", "--out", "o.csv"])
+    fails(78, f"expected a file of captions, got the folder {data}", arguments=["train", "caption", "--data", data, "--images", data / "images"])

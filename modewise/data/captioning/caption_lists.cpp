@@ -23,10 +23,6 @@
 namespace modewise::data {
 namespace {
 
-std::string without_image_ending(const std::string& file) {
-  return file.substr(0, file.size() - ending_of(file, {".png", ".jpg", ".jpeg", ".jpe", ".jfif"}).size());
-}
-
 /// Items skipped for one reason, reported in one warning.
 struct LeftOutCaptions {
   int64_t count = 0;
@@ -41,12 +37,15 @@ struct LeftOutCaptions {
   }
 };
 
-CaptionedImage captioned(const io::CocoCaptions& read, size_t number, LeftOutCaptions& wordless) {
-  CaptionedImage image{read.images.image(number), std::string(read.images.text(number)), {}, {}};
+CaptionedImage captioned(const io::CaptionFile& read, size_t number, LeftOutCaptions& wordless) {
+  CaptionedImage image;
+  image.id = read.images.image(number);
+  image.file = read.images.text(number);
+  if (!read.splits.empty()) image.split = read.splits[number];
   for (const uint32_t i : read.captions.of(image.id)) {
     std::vector<std::string> words = text::ptb_words(read.captions.text(i));
     if (words.empty()) {
-      wordless.add(fmt::format("annotations[{}] of image {}", i, image.id));
+      wordless.add(fmt::format("{} of {}", read.caption_place(i), read.image_name(number)));
       continue;
     }
     image.captions.emplace_back(read.captions.text(i));
@@ -61,8 +60,47 @@ bool stays_inside(const std::filesystem::path& file) {
   return file.is_relative() && std::find(file.begin(), file.end(), "..") == file.end();
 }
 
-/// Image indices from a file of ids, one per line.
-std::vector<int64_t> read_ids(const std::string& path, const std::map<int64_t, int64_t>& place_of,
+/// Images by their ids, or in files without ids by their file names.
+class ImageNames {
+ public:
+  ImageNames(const CaptionSet& set, const std::vector<int64_t>& images)
+      : images_(images), files_(files_of(set, images)), matcher_(files_, without_image_ending) {
+    if (set.counted) return;
+    for (const int64_t i : images) place_of_[set.images[static_cast<size_t>(i)].id] = i;
+  }
+
+  /// The index of the image that `word` names; data errors, starting with `place`, for another text than an
+  /// id or a file name. Nothing: no such image.
+  std::optional<int64_t> find(std::string_view word, const std::string& place) const {
+    int64_t id = 0;
+    const auto [last, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    const bool is_id = error == std::errc() && last == word.data() + word.size();
+    if (is_id && !place_of_.empty()) {
+      const auto found = place_of_.find(id);
+      return found == place_of_.end() ? std::nullopt : std::optional(found->second);
+    }
+    const std::vector<size_t> found = matcher_.find(std::string(word));
+    require(found.size() < 2, ErrorKind::data, "{}: '{}' means {} images", place, word, found.size());
+    require(!found.empty() || is_id || !ending_of(word, {".png", ".jpg", ".jpeg"}).empty(), ErrorKind::data,
+            "{}: expected the id or the file name of an image, got '{}'", place, word);
+    return found.empty() ? std::nullopt : std::optional(images_[found.front()]);
+  }
+
+ private:
+  static std::vector<std::string> files_of(const CaptionSet& set, const std::vector<int64_t>& images) {
+    std::vector<std::string> files;
+    for (const int64_t i : images) files.push_back(set.images[static_cast<size_t>(i)].file);
+    return files;
+  }
+
+  const std::vector<int64_t>& images_;
+  std::vector<std::string> files_;
+  FileMatcher matcher_;
+  std::map<int64_t, int64_t> place_of_;
+};
+
+/// Image indices from a file of ids or file names, one per line.
+std::vector<int64_t> read_ids(const std::string& path, const ImageNames& images,
                               const CaptionConfig& config) {
   const std::string bytes = read_file(path);
   const io::TextInput input(as_bytes(bytes), path);
@@ -75,16 +113,12 @@ std::vector<int64_t> read_ids(const std::string& path, const std::map<int64_t, i
     if (word.ends_with('\r')) word = io::strip_spaces(word.substr(0, word.size() - 1));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) continue;
-    int64_t id = 0;
-    const auto [last, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-    require(error == std::errc() && last == word.data() + word.size(), ErrorKind::data,
-            "{}:{}: expected the id of an image, got '{}'", path, line, word);
-    const auto found = place_of.find(id);
-    if (config.other && found == place_of.end()) continue;
-    require(found != place_of.end(), ErrorKind::data, "{}:{}: image {} is not a captioned image of {}", path,
-            line, id, config.path);
-    require(seen.insert(id).second, ErrorKind::data, "{}:{}: duplicate image id {}", path, line, id);
-    places.push_back(found->second);
+    const std::optional<int64_t> found = images.find(word, fmt::format("{}:{}", path, line));
+    if (config.other && !found) continue;
+    require(found.has_value(), ErrorKind::data, "{}:{}: image {} is not a captioned image of {}", path, line,
+            word, config.path);
+    require(seen.insert(*found).second, ErrorKind::data, "{}:{}: duplicate image id {}", path, line, word);
+    places.push_back(*found);
   }
   return places;
 }
@@ -103,6 +137,29 @@ std::vector<double> shares_of(const CaptionConfig& config) {
   const double left = shares[0] + shares[1] + shares[2];
   for (double& share : shares) share *= sum / left;
   return shares;
+}
+
+/// Takes the splits that a captions file gives to its images; false: it gives none.
+bool take_splits_of_file(CaptionSet& set, const std::vector<int64_t>& candidates,
+                         const CaptionConfig& config) {
+  const auto given = [&](int64_t i) { return !set.images[static_cast<size_t>(i)].split.empty(); };
+  if (std::ranges::none_of(candidates, given)) return false;
+  require(
+      config.other || (config.validation_ids.empty() && config.test_ids.empty() && config.test_path.empty()),
+      ErrorKind::config,
+      "{} gives the splits of its images: remove data.validation_ids, data.test_ids and data.test_path",
+      config.path);
+  for (const int64_t i : candidates) {
+    const CaptionedImage& image = set.images[static_cast<size_t>(i)];
+    require(given(i), ErrorKind::data, "{}: {} has no split, but others have", config.path, image.file);
+    (image.split == "train"        ? set.train
+     : image.split == "validation" ? set.validation
+                                   : set.test)
+        .push_back(i);
+  }
+  set.notes.push_back(fmt::format("{}: the splits are those of the file: {} training, {} validation, {} test",
+                                  config.path, set.train.size(), set.validation.size(), set.test.size()));
+  return true;
 }
 
 }  // namespace
@@ -144,7 +201,13 @@ std::vector<std::string> CaptionFolder::unnamed() {
 
 std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, CaptionFolder& folder,
                                    const CaptionConfig& config) {
-  const io::CocoCaptions read = io::read_coco_captions(path);
+  const io::CaptionFile read = io::read_captions(path);
+  const std::string left_out = read.left_out.empty() ? "" : fmt::format("{}: {}", path, read.left_out);
+  require(left_out.empty() || !config.strict, ErrorKind::data, "{} (data.strict)", left_out);
+  if (!left_out.empty()) set.warn(left_out + "; they are left out");
+  set.counted = set.counted || read.counted;
+  int64_t last = 0;  // the largest id of other files
+  for (const CaptionedImage& image : set.images) last = std::max(last, image.id);
   std::vector<std::string> missing;
   LeftOutCaptions wordless, without;
   std::vector<int64_t> added;
@@ -158,15 +221,16 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, Cap
     if (!folder.path().empty()) {
       std::optional<std::string> file = folder.find(image.file, path);
       if (!file) {
-        missing.push_back(fmt::format("{} (image {})", image.file, image.id));
+        missing.push_back(read.counted ? image.file : fmt::format("{} (image {})", image.file, image.id));
         continue;
       }
       image.file = std::move(*file);
     }
     if (image.captions.empty()) {
-      without.add(fmt::format("image {}", image.id));
+      without.add(read.image_name(number));
       continue;
     }
+    if (read.counted) image.id += last;
     added.push_back(std::ssize(set.images));
     set.images.push_back(std::move(image));
   }
@@ -184,14 +248,15 @@ std::vector<int64_t> list_captions(CaptionSet& set, const std::string& path, Cap
 
 void split_captions(CaptionSet& set, const std::vector<int64_t>& candidates, const CaptionConfig& config) {
   const std::vector<double> shares = shares_of(config);
-  std::map<int64_t, int64_t> place_of;
-  for (const int64_t i : candidates) place_of[set.images[static_cast<size_t>(i)].id] = i;
+  if (take_splits_of_file(set, candidates, config)) return;
+  const ImageNames images(set, candidates);
   std::set<int64_t> taken;
   const auto take = [&](std::vector<int64_t>& part, const std::string& path) {
     if (path.empty()) return;
-    for (const int64_t i : read_ids(path, place_of, config)) {
+    for (const int64_t i : read_ids(path, images, config)) {
+      const CaptionedImage& image = set.images[static_cast<size_t>(i)];
       require(taken.insert(i).second, ErrorKind::data, "{}: image {} is also in the validation split", path,
-              set.images[static_cast<size_t>(i)].id);
+              set.counted ? image.file : std::to_string(image.id));
       part.push_back(i);
     }
   };

@@ -30,7 +30,11 @@ at::Tensor numbers_tensor(std::span<const int64_t> numbers) {
 }
 
 void require_sources(const CaptionConfig& config) {
-  require(!config.path.empty(), ErrorKind::config, "data.path: expected captions in COCO format, got none");
+  require(!config.path.empty(), ErrorKind::config, "data.path: expected a file of captions, got none");
+  for (const std::string& path : {config.path, config.test_path})
+    require(path.empty() || !fs::is_directory(path), ErrorKind::config,
+            "data.path: expected a file of captions, got the folder {}; data.images is that of its images",
+            path);
   require(!config.images.empty() || !config.features.empty(), ErrorKind::config,
           "data.images: expected the folder of the images of {}, got none", config.path);
   require(config.test_path.empty() || config.test_ids.empty(), ErrorKind::config,
@@ -61,9 +65,10 @@ ImagePaths list_all(CaptionSet& set, const CaptionConfig& config, bool with_test
       other_folder.emplace(config.test_images);
     std::set<int64_t> known;
     for (const CaptionedImage& image : set.images) known.insert(image.id);
+    const bool counted = set.counted;
     set.test = list_captions(set, config.test_path, other_folder ? *other_folder : train_folder, config);
     for (const int64_t i : set.test)
-      require(!known.contains(set.images[static_cast<size_t>(i)].id), ErrorKind::data,
+      require(counted || !known.contains(set.images[static_cast<size_t>(i)].id), ErrorKind::data,
               "{}: image {} is also an image of {}", config.test_path, set.images[static_cast<size_t>(i)].id,
               config.path);
   }
@@ -136,8 +141,8 @@ const std::vector<int64_t>& CaptionSet::part(const std::string& name) const {
   return test;
 }
 
-io::CocoCaptions CaptionSet::references(std::span<const int64_t> samples) const {
-  io::CocoCaptions out;
+io::CaptionFile CaptionSet::references(std::span<const int64_t> samples) const {
+  io::CaptionFile out;
   for (const int64_t i : samples) {
     const CaptionedImage& image = images[static_cast<size_t>(i)];
     out.images.add(image.id, image.file);
@@ -153,6 +158,8 @@ CaptionSet load_captions(const CaptionConfig& config, bool with_test, const Capt
   CaptionSet set;
   set.source = config.path;
   const ImagePaths files = list_all(set, config, with_test);
+  require(config.features.empty() || !set.counted, ErrorKind::config,
+          "data.features: features have the ids of images, which {} does not give", config.path);
   if (config.features.empty())
     set.pixels = read_pixels(set, files, config);
   else

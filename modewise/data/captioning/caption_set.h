@@ -1,5 +1,5 @@
 #pragma once
-// Caption sets: images (pixels or features) with captions from COCO files, and the vocabulary.
+// Caption sets: images (pixels or features) with captions from files of several formats, and the vocabulary.
 
 #include <ATen/core/Tensor.h>
 
@@ -11,14 +11,15 @@
 
 #include "modewise/data/captioning/config.h"
 #include "modewise/data/captioning/vocabulary.h"
-#include "modewise/io/captions/coco_captions.h"
+#include "modewise/io/captions/caption_file.h"
 #include "modewise/io/images/image.h"
 
 namespace modewise::data {
 
 struct CaptionedImage {
   int64_t id = 0;
-  std::string file;                             // file name in the captions file
+  std::string file;                             // path in the folder of the images
+  std::string split;                            // that the captions file gives it; "": none
   std::vector<std::string> captions;            // reference captions, without empty ones
   std::vector<std::vector<std::string>> words;  // words of each caption
 };
@@ -26,6 +27,7 @@ struct CaptionedImage {
 struct CaptionSet {
   std::string source;
   std::vector<CaptionedImage> images;
+  bool counted = false;                          // whether ids only count the images of a file without ids
   std::vector<int64_t> train, validation, test;  // image indices of each split
   at::Tensor pixels;                             // [N, S, S, 3] uint8; undefined with features
   at::Tensor features;                           // [N, h, w, F] float32; undefined with pixels
@@ -40,7 +42,7 @@ struct CaptionSet {
   /// Image indices of a split ("train", "validation", "test").
   const std::vector<int64_t>& part(const std::string& name) const;
   /// The reference captions of these images.
-  io::CocoCaptions references(std::span<const int64_t> samples) const;
+  io::CaptionFile references(std::span<const int64_t> samples) const;
 };
 
 /// Loads the set of `config`; each file is read once. Data errors: files of another format; images that are

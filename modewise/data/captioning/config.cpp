@@ -5,7 +5,7 @@
 namespace modewise::data {
 
 void CaptionConfig::fields(Fields& f) {
-  f.add("path", path, "captions: JSON in COCO format, with the lists images and annotations",
+  f.add("path", path, "captions: COCO's or Karpathy's JSON, a table, or lines (docs/captioning.md)",
         {.is_path = always});
   f.add("images", images, "folder of its PNG and JPEG files", {.is_path = always});
   f.add("test_path", test_path, "captions of a separate test set", {.is_path = always});
@@ -13,9 +13,10 @@ void CaptionConfig::fields(Fields& f) {
   f.add("features", features,
         "NPZ with features instead of pixels: ids [n] and features [n, height, width, features]",
         {.is_path = always});
-  f.add("validation_ids", validation_ids, "file with the ids of the validation images, one per line",
+  f.add("validation_ids", validation_ids,
+        "file with the ids or file names of the validation images, one per line", {.is_path = always});
+  f.add("test_ids", test_ids, "file with the ids or file names of the test images, one per line",
         {.is_path = always});
-  f.add("test_ids", test_ids, "file with the ids of the test images, one per line", {.is_path = always});
   f.add(
       "split_ratios", split_ratios,
       "fractions of training, validation and test among the images that no file assigns to a split; a split "

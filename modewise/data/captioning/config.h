@@ -10,11 +10,11 @@
 namespace modewise::data {
 
 struct CaptionConfig {
-  std::string path;                                    // captions in COCO format
+  std::string path;                                    // captions in a format of io/captions
   std::string images;                                  // folder of the image files
   std::string test_path, test_images;                  // the same for a separate test set
   std::string features;                                // NPZ with features instead of pixels
-  std::string validation_ids, test_ids;                // files of image ids, one per line
+  std::string validation_ids, test_ids;                // files of image ids or names, one per line
   std::vector<double> split_ratios = {0.8, 0.1, 0.1};  // of images that no file assigns
   int64_t split_seed = 1;
   int64_t size = 96;            // image height and width in pixels

@@ -18,6 +18,7 @@
 #include "modewise/core/name_index.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/broken_files.h"
+#include "modewise/data/file_matcher.h"
 #include "modewise/data/image_classification/sources.h"
 #include "modewise/data/labelled_files.h"
 #include "modewise/data/split_names.h"
@@ -163,11 +164,6 @@ std::vector<ImagePath> loose_files(ImageSet& set, const ImagePath& root) {
     set.names.push_back(file.filename().string());
   }
   return files;
-}
-
-/// "folder/a" for "folder/a.png"; other endings stay.
-std::string without_image_ending(const std::string& path) {
-  return io::named_as_image(path) ? ImagePath(path).replace_extension().string() : path;
 }
 
 /// Says that the table has the classes, where the folders of the images could be classes, too.

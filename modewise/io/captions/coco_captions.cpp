@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
+#include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/io/json_scanner.h"
 #include "modewise/io/mapped_file.h"
@@ -13,58 +13,18 @@
 
 namespace modewise::io {
 
-std::string_view ImageTexts::text(size_t i) const {
-  const size_t begin = i > 0 ? ends_[i - 1] : 0;
-  return std::string_view(texts_).substr(begin, ends_[i] - begin);
-}
-
-std::span<const uint32_t> ImageTexts::of(int64_t image) const {
-  const auto first = std::lower_bound(order_.begin(), order_.end(), image,
-                                      [&](uint32_t i, int64_t wanted) { return images_[i] < wanted; });
-  const auto last = std::upper_bound(first, order_.end(), image,
-                                     [&](int64_t wanted, uint32_t i) { return wanted < images_[i]; });
-  return {first, last};
-}
-
-void ImageTexts::reserve(size_t count, size_t bytes) {
-  images_.reserve(count);
-  ends_.reserve(count);
-  order_.reserve(count);
-  texts_.reserve(bytes);
-}
-
-void ImageTexts::add(int64_t image, std::string_view text) {
-  images_.push_back(image);
-  texts_ += text;
-  ends_.push_back(texts_.size());
-}
-
-void ImageTexts::sort() {
-  order_.resize(size());
-  std::iota(order_.begin(), order_.end(), 0u);
-  std::ranges::sort(order_, {}, [&](uint32_t i) { return std::pair(images_[i], i); });
-}
-
 namespace {
 
 constexpr size_t kMinEntry = 20;  // bytes; {"id":1,"file_name":""} has more
 
 constexpr std::string_view kFileName = "file_name";
 
-std::string_view utf8_text(std::span<const std::byte> bytes, const std::string& source) {
-  const std::string_view text =
-      without_byte_order_mark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  const size_t invalid = find_invalid_utf8(text);
-  require(invalid == std::string_view::npos, ErrorKind::data, "{}: not UTF-8 at byte {}", source, invalid);
-  return text;
-}
-
 class CocoParser {
  public:
   CocoParser(std::span<const std::byte> bytes, const std::string& source)
-      : text_(utf8_text(bytes, source)), source_(source), json_(text_, source, "JSON") {}
+      : text_(json_text(bytes, source)), source_(source), json_(text_, source, "JSON") {}
 
-  CocoCaptions captions() {
+  CaptionFile captions() {
     require(next() == '{', ErrorKind::data,
             "{}: expected caption annotations, an object with the lists \"images\" and \"annotations\"{}",
             source_, next() == '[' ? "; this file is a list, like results" : "");
@@ -75,24 +35,22 @@ class CocoParser {
       json_.skip();
     });
     json_.expect_end();
-    CocoCaptions captions;
+    CaptionFile captions;
     captions.images = list_at(images, "images", "id", kFileName);
     captions.captions = list_at(annotations, "annotations", "image_id", "caption");
     require_unique(captions.images, "images", "is a duplicate of");
-    for (size_t i = 0; i < captions.captions.size(); ++i)
-      require(!captions.images.of(captions.captions.image(i)).empty(), ErrorKind::data,
-              "{}: annotations[{}] refers to image {}, which is not in \"images\"", source_, i,
-              captions.captions.image(i));
+    note_unlisted(captions);
     return captions;
   }
 
-  ImageTexts results() {
+  CaptionResults results() {
     require(next() == '[', ErrorKind::data,
             "{}: expected results, a list of objects with \"image_id\" and \"caption\"{}", source_,
             next() == '{' ? "; this file is an object, like annotations" : "");
-    ImageTexts results = list("", "image_id", "caption");
+    CaptionResults results;
+    results.captions = list("", "image_id", "caption", &results.files);
     json_.expect_end();
-    require_unique(results, "", "has two captions, the first is");
+    require_unique(results.captions, "", "has two captions, the first is");
     return results;
   }
 
@@ -121,25 +79,39 @@ class CocoParser {
     return list(name, number, text);
   }
 
-  /// The next list. `name` is "" if it is the whole file.
-  ImageTexts list(std::string_view name, std::string_view number, std::string_view text) {
+  /// Captions of images that are not listed are left out.
+  void note_unlisted(CaptionFile& file) const {
+    std::vector<size_t> unlisted;
+    for (size_t i = 0; i < file.captions.size(); ++i)
+      if (file.images.of(file.captions.image(i)).empty()) unlisted.push_back(i);
+    if (unlisted.empty()) return;
+    file.left_out = fmt::format("{} of images that are not in \"images\", the first is {} of image {}",
+                                counted(unlisted.size(), "caption"), file.caption_place(unlisted.front()),
+                                file.captions.image(unlisted.front()));
+  }
+
+  /// The next list. `name` is "" if it is the whole file; `files` gets the file names.
+  ImageTexts list(std::string_view name, std::string_view number, std::string_view text,
+                  ImageTexts* files = nullptr) {
     const size_t begin = json_.position();
     const size_t count = json_.skip();
     ImageTexts texts;
     const size_t bytes = json_.position() - begin;
-    texts.reserve(std::min(count, bytes / kMinEntry + 1), bytes);
+    const size_t entries = std::min(count, bytes / kMinEntry + 1);
+    texts.reserve(entries, bytes);
+    if (files != nullptr) files->reserve(entries, 0);
     json_.go_to(begin);
     json_.array("at the start", [&] {
       place_ = {name, texts.size(), json_.position()};
-      add_entry(texts, number, text);
+      add_entry(texts, number, text, files);
     });
     texts.sort();
     return texts;
   }
 
-  void add_entry(ImageTexts& texts, std::string_view number, std::string_view text) {
+  void add_entry(ImageTexts& texts, std::string_view number, std::string_view text, ImageTexts* files) {
     std::optional<int64_t> image;
-    std::optional<JsonScanner::Text> found;
+    std::optional<JsonScanner::Text> found, file;
     expect(next() == '{', "must be an object");
     json_.object("at the start", [&](const std::string& key) {
       if (key == number) {
@@ -150,12 +122,17 @@ class CocoParser {
         expect(!found, "has \"{}\" twice", text);
         expect(next() == '"', "needs a text as \"{}\"", text);
         found = json_.string();
+      } else if (files != nullptr && key == kFileName) {
+        expect(!file, "has \"{}\" twice", key);
+        expect(next() == '"', "needs a text as \"{}\"", key);
+        file = json_.string();
       } else {
         json_.skip();
       }
     });
     expect(image.has_value(), "has no \"{}\"", number);
     expect(found.has_value() || text == kFileName, "has no \"{}\"", text);
+    if (files != nullptr) files->add(*image, file ? json_.decode(*file) : "");
     if (!found)
       texts.add(*image, "");
     else if (found->escaped)
@@ -187,20 +164,15 @@ class CocoParser {
 
 }  // namespace
 
-CocoCaptions parse_coco_captions(std::span<const std::byte> bytes, const std::string& source) {
+CaptionFile parse_coco_captions(std::span<const std::byte> bytes, const std::string& source) {
   return CocoParser(bytes, source).captions();
 }
 
-CocoCaptions read_coco_captions(const std::string& path) {
-  const MappedFile file(path);
-  return parse_coco_captions(file.bytes(), path);
-}
-
-ImageTexts parse_coco_results(std::span<const std::byte> bytes, const std::string& source) {
+CaptionResults parse_coco_results(std::span<const std::byte> bytes, const std::string& source) {
   return CocoParser(bytes, source).results();
 }
 
-ImageTexts read_coco_results(const std::string& path) {
+CaptionResults read_coco_results(const std::string& path) {
   const MappedFile file(path);
   return parse_coco_results(file.bytes(), path);
 }

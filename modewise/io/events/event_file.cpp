@@ -24,7 +24,7 @@ namespace {
 constexpr uint32_t kEventTime = 1, kEventStep = 2, kEventVersion = 3, kEventSummary = 5, kEventSession = 7;
 constexpr uint32_t kSessionStatus = 1, kSummaryValue = 1;
 constexpr uint32_t kValueTag = 1, kValueNumber = 2, kValueImage = 4;
-constexpr uint32_t kImageHeight = 1, kImageWidth = 2, kImageColors = 3, kImageBytes = 4;
+constexpr uint32_t kSummaryHeight = 1, kSummaryWidth = 2, kSummaryColors = 3, kSummaryBytes = 4;
 constexpr int64_t kStart = 1, kRgb = 3;
 constexpr int64_t kEndOfTimes = 10'000'000'000;  // in file names: more digits are not a time
 
@@ -41,8 +41,8 @@ WireWriter event(double time, int64_t step) {
 
 std::string image_message(const EventImage& image) {
   WireWriter out;
-  out.integer(kImageHeight, image.height).integer(kImageWidth, image.width).integer(kImageColors, kRgb);
-  return out.bytes(kImageBytes, image.png).message();
+  out.integer(kSummaryHeight, image.height).integer(kSummaryWidth, image.width).integer(kSummaryColors, kRgb);
+  return out.bytes(kSummaryBytes, image.png).message();
 }
 
 std::string value_message(const EventValue& value) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "modewise/data/captioning/caption_set.h"
-#include "modewise/io/captions/coco_captions.h"
+#include "modewise/io/captions/image_texts.h"
 #include "modewise/models/captioning/caption_search.h"
 
 namespace modewise::tasks {

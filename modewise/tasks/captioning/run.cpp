@@ -4,6 +4,7 @@
 #include <ATen/ops/tensor.h>
 #include <spdlog/spdlog.h>
 
+#include <map>
 #include <numeric>
 
 #include "modewise/core/aliases.h"
@@ -54,7 +55,7 @@ void warn_of_cuts(data::CaptionSet& set, int64_t max_words) {
 void CaptioningRun::load(const DataRequest& request) {
   if (request.training) {
     require(!config.data.path.empty(), ErrorKind::usage,
-            "no captions: give --data captions.json in COCO format, and --images FOLDER");
+            "no captions: give --data FILE, such as COCO's captions.json, and --images FOLDER");
   }
   const bool own = request.own();
   if (!request.path.empty()) config.data.path = request.path;
@@ -71,7 +72,7 @@ void CaptioningRun::load(const DataRequest& request) {
   else
     same = load_and_compare(*this, request.with_test, read);
   if (own && !same) refuse_changed(*this, source.path);
-  whole_ = !same;
+  whole_ = !same || request.split == "all";
   if (whole_) announce_others(*this, set.source, counted(set.images.size(), "image"), set.contents);
   if (request.training) {
     shape_ = caption_shape(set);
@@ -150,7 +151,7 @@ std::unique_ptr<train::ModuleTask> CaptioningRun::task() {
 
 Json CaptioningRun::evaluate(const std::string& split, bool keep, train::Workers& /*workers*/) {
   const EvaluatedCaptions evaluated = caption_split(split);
-  if (keep) write_captions(folder().file("captions.json"), evaluated.captions);
+  if (keep) write_captions(folder().file("captions.json"), evaluated.captions, set);
   return evaluated.json;
 }
 
@@ -169,7 +170,7 @@ void CaptioningRun::finish(Json& metrics) {
   };
   if (!set.part("validation").empty()) metrics["validation"] = caption("validation");
   if (!set.part("test").empty()) metrics["test"] = timed_test([&] { return caption("test"); });
-  write_captions(folder().file("captions.json"), last.captions);
+  write_captions(folder().file("captions.json"), last.captions, set);
 }
 
 EvaluatedCaptions CaptioningRun::caption_samples(std::span<const int64_t> samples,
@@ -225,10 +226,15 @@ int64_t captions_of(const data::CaptionSet& set, const std::vector<int64_t>& sam
   return count;
 }
 
-void write_captions(const std::filesystem::path& file, const io::ImageTexts& captions) {
+void write_captions(const std::filesystem::path& file, const io::ImageTexts& captions,
+                    const data::CaptionSet& set) {
+  std::map<int64_t, const std::string*> files;
+  for (const data::CaptionedImage& image : set.images) files[image.id] = &image.file;
   Json results = Json::array();
   for (size_t i = 0; i < captions.size(); ++i)
-    results.push_back({{"image_id", captions.image(i)}, {"caption", std::string(captions.text(i))}});
+    results.push_back({{"image_id", captions.image(i)},
+                       {"caption", std::string(captions.text(i))},
+                       {"file_name", *files.at(captions.image(i))}});
   write_file_atomically(file, json_text(results) + "\n");
 }
 

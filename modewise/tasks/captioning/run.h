@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "modewise/io/captions/coco_captions.h"
+#include "modewise/io/captions/image_texts.h"
 #include "modewise/tasks/captioning/config.h"
 #include "modewise/tasks/captioning/evaluate.h"
 #include "modewise/tasks/captioning/find.h"
@@ -88,7 +88,8 @@ void log_notes(const data::CaptionSet& set);
 /// Number of reference captions of samples.
 int64_t captions_of(const data::CaptionSet& set, const std::vector<int64_t>& samples);
 
-/// Writes COCO results format: [{"image_id", "caption"}].
-void write_captions(const std::filesystem::path& file, const io::ImageTexts& captions);
+/// Writes captions of images of the set in COCO results format: [{"image_id", "caption", "file_name"}].
+void write_captions(const std::filesystem::path& file, const io::ImageTexts& captions,
+                    const data::CaptionSet& set);
 
 }  // namespace modewise::tasks

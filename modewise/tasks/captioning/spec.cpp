@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "modewise/core/data_files.h"
 #include "modewise/core/output_file.h"
+#include "modewise/io/captions/caption_file.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/captioning/explain.h"
 #include "modewise/tasks/captioning/run.h"
@@ -58,17 +60,17 @@ Result evaluate(const EvaluateRequest& request) {
   if (!own) source.strict = options.strict;
   if (!own && !options.images.empty()) source.images = options.images;
   if (options.beams > 0) run->config.captions.beams = options.beams;
-  run->load({.with_test = !own || request.split == "test",
+  run->load({.with_test = !own || request.split == "test" || request.split == "all",
              .path = request.data,
              .unchanged = own,
              .split = request.split});
   log_notes(run->set);
   const EvaluatedCaptions evaluated = run->caption_split(request.split);
   for (const std::string& warning : evaluated.evaluation.warnings) spdlog::warn("{}", warning);
-  if (!options.out.empty()) write_captions(options.out, evaluated.captions);
+  if (!options.out.empty()) write_captions(options.out, evaluated.captions, run->set);
   if (own && request.split == "test" && test_is_unread(run->folder())) {
     write_test_figures(run->folder(), {{"test", evaluated.json}}, run->hash());
-    write_captions(run->folder().file("captions.json"), evaluated.captions);
+    write_captions(run->folder().file("captions.json"), evaluated.captions, run->set);
   }
   const std::string split = evaluated.json.at("split");
   return {evaluated.json, tables_text(run->tables({{split, evaluated.json}}))};
@@ -87,7 +89,9 @@ Result describe_data(const Settings& settings) {
 }
 
 bool owns(const std::filesystem::path& data) {
-  return lower_extension(data) == ".json" && data.filename().string().starts_with("captions");
+  constexpr std::string_view kEndings[] = {".json", ".jsonl", ".csv", ".tsv", ".txt", ".token"};
+  return std::ranges::find(kEndings, lower_extension(data)) != std::ranges::end(kEndings) &&
+         std::filesystem::is_regular_file(data) && io::is_caption_file(data.string());
 }
 
 }  // namespace
@@ -98,7 +102,7 @@ const TaskSpec captioning_spec = {
     .subject = "a captioner",
     .summary = "Trains an image captioner and evaluates it on the test images.",
     .example = "modewise train caption --data captions_train2017.json --images train2017",
-    .data_help = "captions: JSON in COCO format (data.path)",
+    .data_help = "captions: COCO's or Karpathy's JSON, a table, or lines (data.path)",
     .model_help = "model (model.name): transformer, lstm",
     .options = {{"--images", "data.images", "folder of its images"},
                 {"--test", "data.test_path", "captions of a separate test set"},

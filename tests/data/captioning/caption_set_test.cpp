@@ -118,7 +118,7 @@ TEST_F(Captions, AreReadWithTheirImagesAndWords) {
       set.notes,
       ElementsAre(config.path + ": 1 captions have no words, skipped; the first is annotations[3] of image 2",
                   config.path + ": 2 images have no caption, skipped; the first is image 2"));
-  const io::CocoCaptions references = set.references(set.train);
+  const io::CaptionFile references = set.references(set.train);
   EXPECT_EQ(references.captions.size(), 3U);
   EXPECT_EQ(references.captions.text(references.captions.of(1).front()), "The dog's here!");
 }
@@ -169,7 +169,7 @@ TEST_F(Captions, AreSplitByFilesOfIds) {
   scratch_.write("test.txt", "10\n11\n");
   EXPECT_EQ(refusal(config), config.test_ids + ":2: image 11 is not a captioned image of " + config.path);
   scratch_.write("test.txt", "10\nten\n");
-  EXPECT_EQ(refusal(config), config.test_ids + ":2: expected the id of an image, got 'ten'");
+  EXPECT_EQ(refusal(config), config.test_ids + ":2: expected the id or the file name of an image, got 'ten'");
   scratch_.write("test.txt", "10\n10\n");
   EXPECT_EQ(refusal(config), config.test_ids + ":2: duplicate image id 10");
   scratch_.write("test.txt", "10\n2\n");
@@ -268,6 +268,75 @@ TEST_F(Captions, FindImagesByTheirPathOrTheirUniqueName) {
                 config.path, config.images));
 }
 
+TEST_F(Captions, OfImagesThatAreNotListedAreLeftOutWithACount) {
+  write("some.json", "some", {{9, "a"}, {1, "b"}, {8, "c"}}, {1});
+  CaptionConfig config = config_of("some.json", "some");
+  config.split_ratios = {1, 0, 0};
+  const std::string lost =
+      config.path +
+      ": 2 captions of images that are not in \"images\", the first is annotations[0] of image 9";
+  const CaptionSet set = load_captions(config);
+  EXPECT_THAT(set.images.at(0).captions, ElementsAre("b"));
+  EXPECT_THAT(set.notes, ElementsAre(lost + "; they are left out"));
+  EXPECT_EQ(set.warnings, 1U);
+  config.strict = true;
+  EXPECT_EQ(refusal(config), lost + " (data.strict)");
+}
+
+TEST_F(Captions, HaveTheSplitsOfTheirFile) {
+  CaptionConfig config = ten();
+  std::string images;
+  for (int i = 1; i <= 10; ++i)
+    images += fmt::format(
+        R"({}{{"filename": "{}.png", "imgid": {}, "split": "{}", "sentences": [{{"raw": "A {}"}}]}})",
+        i > 1 ? ", " : "", i, 10 * i,
+        i < 4   ? "test"
+        : i < 6 ? "val"
+        : i < 8 ? "restval"
+                : "train",
+        i);
+  config.path = scratch_.write("dataset.json", R"({"images": [)" + images + R"(], "dataset": "flickr8k"})");
+  const CaptionSet set = load_captions(config);
+  EXPECT_THAT(ids_of(set, set.test), ElementsAre(10, 20, 30));
+  EXPECT_THAT(ids_of(set, set.validation), ElementsAre(40, 50));
+  EXPECT_THAT(ids_of(set, set.train), ElementsAre(60, 70, 80, 90, 100));
+  EXPECT_THAT(set.notes, ElementsAre(config.path +
+                                     ": the splits are those of the file: 5 training, 2 validation, 3 test"));
+  config.test_ids = scratch_.write("test.txt", "10\n");
+  EXPECT_EQ(
+      refusal(config, ErrorKind::config),
+      config.path +
+          " gives the splits of its images: remove data.validation_ids, data.test_ids and data.test_path");
+}
+
+TEST_F(Captions, OfFilesWithoutIdsAreSplitByFileNames) {
+  CaptionConfig config = ten();
+  std::string lines;
+  for (int i = 1; i <= 10; ++i) lines += fmt::format("{0}.png#0\tA {0}\n{0}.png#1\tOne {0}\n", i);
+  config.path = scratch_.write("Flickr8k.token.txt", lines);
+  config.test_ids = scratch_.write("test.txt", "3.png\n10.png\n");
+  const CaptionSet set = load_captions(config);
+  ASSERT_EQ(set.test.size(), 2U);
+  EXPECT_EQ(set.images[static_cast<size_t>(set.test[0])].file, "3.png");
+  EXPECT_THAT(set.images[static_cast<size_t>(set.test[1])].captions, ElementsAre("A 10", "One 10"));
+  scratch_.write("test.txt", "3.png\n11.png\n");
+  EXPECT_EQ(refusal(config), config.test_ids + ":2: image 11.png is not a captioned image of " + config.path);
+  scratch_.write("test.txt", "3.png\n3.png\n");
+  EXPECT_EQ(refusal(config), config.test_ids + ":2: duplicate image id 3.png");
+  config.test_ids = "";
+  config.features = scratch_.path("features.npz");
+  EXPECT_EQ(refusal(config, ErrorKind::config),
+            "data.features: features have the ids of images, which " + config.path + " does not give");
+}
+
+TEST_F(Captions, FindNamesInAnotherUnicodeNormalization) {
+  CaptionConfig config = ten();
+  std::filesystem::copy(scratch_ / "ten/2.png", scratch_ / "ten/cafe\u0301.png");
+  config.path = scratch_.write("one.txt", "caf\u00e9.png#0\tA caf\u00e9\n");
+  config.split_ratios = {1, 0, 0};
+  EXPECT_EQ(load_captions(config).images.at(0).file, "cafe\u0301.png");
+}
+
 TEST_F(Captions, OfBrokenImagesAreLeftOutUpToALimit) {
   CaptionConfig config = ten();
   config.test_ids = scratch_.write("test.txt", "3\n");
@@ -331,8 +400,7 @@ TEST_F(Captions, RefuseWhatIsNotThereInASentence) {
   config.images = "";
   EXPECT_EQ(refusal(config, ErrorKind::config),
             fmt::format("data.images: expected the folder of the images of {}, got none", config.path));
-  EXPECT_EQ(refusal(CaptionConfig(), ErrorKind::config),
-            "data.path: expected captions in COCO format, got none");
+  EXPECT_EQ(refusal(CaptionConfig(), ErrorKind::config), "data.path: expected a file of captions, got none");
   config = ten();
   config.split_ratios = {0.9, 0.2, 0};
   EXPECT_EQ(

@@ -23,7 +23,7 @@ constexpr const char* kResults =
     R"([{"image_id": 5, "caption": "two"}, {"score": 1e-3, "caption": "one", "image_id": 3}])";
 
 TEST(CocoCaptions, ReadsImagesAndCaptions) {
-  const CocoCaptions file = parse_coco_captions(to_bytes(kSmall), "file");
+  const CaptionFile file = parse_coco_captions(to_bytes(kSmall), "file");
   ASSERT_EQ(file.images.size(), 3u);
   EXPECT_EQ(file.images.image(0), 30);
   EXPECT_EQ(file.images.text(0), "a.jpg");
@@ -44,13 +44,34 @@ TEST(CocoCaptions, ReadsImagesAndCaptions) {
       "");
 }
 
+TEST(CocoCaptions, CountsCaptionsOfImagesThatAreNotListed) {
+  const auto left_out = [](const std::string& captions) {
+    return parse_coco_captions(to_bytes(R"({"images": [{"id": 1}], "annotations": [)" + captions + "]}"),
+                               "file")
+        .left_out;
+  };
+  const std::string listed = R"({"image_id": 1, "caption": "x"})",
+                    other = R"({"image_id": 2, "caption": "y"})";
+  EXPECT_EQ(left_out(listed), "");
+  EXPECT_EQ(left_out(listed + "," + other),
+            "1 caption of images that are not in \"images\", the first is annotations[1] of image 2");
+  EXPECT_EQ(left_out(other + "," + listed + "," + other),
+            "2 captions of images that are not in \"images\", the first is annotations[0] of image 2");
+}
+
 TEST(CocoCaptions, ReadsResults) {
-  const ImageTexts texts = parse_coco_results(to_bytes(kResults), "file");
+  const ImageTexts texts = parse_coco_results(to_bytes(kResults), "file").captions;
   ASSERT_EQ(texts.size(), 2u);
   EXPECT_EQ(texts.image(1), 3);
   EXPECT_EQ(texts.text(1), "one");
+  const CaptionResults named = parse_coco_results(
+      to_bytes(
+          R"([{"file_name": "a/\u00e9.png", "image_id": 5, "caption": ""}, {"image_id": 3, "caption": "b"}])"),
+      "file");
+  EXPECT_EQ(named.files.text(0), "a/\u00e9.png");
+  EXPECT_EQ(named.files.text(1), "");
   EXPECT_THAT(texts.of(5), ElementsAre(0));
-  EXPECT_EQ(parse_coco_results(to_bytes(" [ ] "), "file").size(), 0u);
+  EXPECT_EQ(parse_coco_results(to_bytes(" [ ] "), "file").captions.size(), 0u);
 }
 
 TEST(CocoCaptions, RefusesAnnotationsWithTheEntry) {
@@ -90,8 +111,6 @@ TEST(CocoCaptions, RefusesAnnotationsWithTheEntry) {
        {"image twice", file(image, R"({"image_id": 1, "image_id": 1, "caption": "y"})"),
         "file: annotations[0] (byte 58) has \"image_id\" twice"},
        {"no object", file(image, good + ", 3"), "file: annotations[1] (byte 91) must be an object"},
-       {"an unknown image", file(image, good + R"(, {"image_id": 2, "caption": "x"})"),
-        "file: annotations[1] refers to image 2, which is not in \"images\""},
        {"an image twice", file(image + "," + image, good), "file: images[1]: image 1 is a duplicate of [0]"},
        {"more behind it", file(image, good) + "x",
         "file: the JSON is wrong at byte 91: unexpected text after the end"},
@@ -111,7 +130,11 @@ TEST(CocoCaptions, RefusesResultsWithTheEntry) {
        {"two for one",
         R"([{"image_id": 5, "caption": "a"}, {"image_id": 6, "caption": ""}, {"image_id": 5, "caption": "a"}])",
         "file: [2]: image 5 has two captions, the first is [0]"},
-       {"a list in a list", "[[]]", "file: [0] (byte 1) must be an object"}});
+       {"a list in a list", "[[]]", "file: [0] (byte 1) must be an object"},
+       {"two names", R"([{"file_name": "a", "file_name": "b", "image_id": 1, "caption": ""}])",
+        "file: [0] (byte 1) has \"file_name\" twice"},
+       {"a name as number", R"([{"file_name": 3, "image_id": 1, "caption": ""}])",
+        "file: [0] (byte 1) needs a text as \"file_name\""}});
 }
 
 TEST(CocoCaptions, RefusesEveryTruncation) {

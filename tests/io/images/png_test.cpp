@@ -1,5 +1,6 @@
 #include "modewise/io/images/png.h"
 
+#include "modewise/core/file.h"
 #include "tests/error_of.h"
 #include "tests/io/images/image_files.h"
 #include "tests/scratch_folder.h"
