@@ -30,10 +30,10 @@ def backtest_frame(result: dict[str, Any], data: Any) -> "pandas.DataFrame":
     import pandas
 
     rows = []
-    for origin in result["origins"]:
+    for origin, time in zip(result["origins"], origin_times(result["origins"]), strict=True):
         intervals = {f"{key}_{100 * one['nominal']:g}": one[key] for one in origin["intervals"] for key in ("coverage", "width") if key in one}
         numbers = origin.get("scaled", {}) | {name: value for name, value in origin.items() if isinstance(value, float)}
-        rows.append({"time": origin_time(origin)} | numbers | intervals)
+        rows.append({"time": time} | numbers | intervals)
     frame = pandas.DataFrame(rows)
     if isinstance(data, Table) and data.dated:
         frame["time"] = shown_times(pandas.DatetimeIndex(frame["time"]), data.clock, data.zone)
@@ -41,9 +41,10 @@ def backtest_frame(result: dict[str, Any], data: Any) -> "pandas.DataFrame":
     return frame
 
 
-def origin_time(origin: dict[str, Any]) -> Any:
-    """The time of an origin, or its text: a row number, or a place of a panel."""
-    return program_times([origin["time"]], [origin["seconds"]])[0] if "seconds" in origin else origin["time"]
+def origin_times(origins: list[dict[str, Any]]) -> Any:
+    """The times of origins, or their texts: row numbers, or places of a panel."""
+    texts = [origin["time"] for origin in origins]
+    return program_times(texts, [origin["seconds"] for origin in origins]) if all("seconds" in origin for origin in origins) else texts
 
 
 def leaderboard_frame(run: pathlib.Path) -> "pandas.DataFrame":

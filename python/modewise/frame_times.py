@@ -320,11 +320,14 @@ def shown_times(times: "pandas.DatetimeIndex", clock: Any, zone: Any) -> "pandas
 
 
 def program_times(texts: Sequence[str], seconds: Sequence[int]) -> "pandas.DatetimeIndex":
-    """Times of the program's JSON: `seconds` on the clock of `texts`, in the UTC offset that these end in."""
+    """Times of the program's JSON: `seconds` on the clock of `texts`, in the UTC offset that these end in; in UTC if it changes."""
     import pandas
 
     times = pandas.to_datetime(pandas.Index(seconds, dtype="int64"), unit="s")
-    if not (offset := OFFSET.fullmatch(texts[0])):
+    offsets = [OFFSET.fullmatch(text) for text in texts]
+    if not all(offsets):
         return times
-    minutes = 60 * int(offset[1] or 0) + int((offset[1] or "+")[0] + (offset[2] or "0"))
-    return times.tz_localize(datetime.timezone(datetime.timedelta(minutes=minutes)) if minutes else "UTC")
+    minutes = [60 * int(offset[1] or 0) + int((offset[1] or "+")[0] + (offset[2] or "0")) for offset in offsets if offset]
+    if len(set(minutes)) > 1:
+        return (times - pandas.to_timedelta(minutes, unit="min")).tz_localize("UTC")
+    return times.tz_localize(datetime.timezone(datetime.timedelta(minutes=minutes[0])) if minutes[0] else "UTC")

@@ -106,11 +106,19 @@ DatedRows rows_of(const SeriesTable& read) {
                   read.clock_changes);
 }
 
-/// Takes the changes of a local clock out of the dates, or, if they are pooled to days, the dates to that
-/// clock. Returns the dates as they were; none if nothing changes. `series_of_row` as in find_local_clock.
+/// Takes the changes of a local clock out of the dates, or, if they are days or pooled to days, the dates to
+/// that clock. Returns the dates as they were before changes were taken out. `series_of_row` as in
+/// find_local_clock.
 std::vector<int64_t> follow_clock(SeriesTable& read, std::span<const int32_t> series_of_row = {}) {
   const ForecastDataConfig& config = read.config;
-  if (config.dates == "rows" || config.orient == "periods") return {};
+  if (config.orient == "periods") return {};
+  if (config.resample.empty())
+    if (std::optional<std::string> note =
+            take_local_days(read.table, read.time, config, csv_options(config))) {
+      read.notes = {std::move(*note)};
+      return {};
+    }
+  if (config.dates == "rows") return {};
   if (pools_days(config)) {
     std::optional<std::vector<int64_t>> dates = local_dates(read.table, read.time, csv_options(config));
     if (!dates) return {};
@@ -246,9 +254,9 @@ std::optional<TableIds> ids_as_written(SeriesTable& read, const ForecastDataConf
 void find_series(SeriesTable& read, const ForecastDataConfig& asked) {
   std::vector<int64_t> dates = follow_clock(read);
   if (std::optional<TableIds> ids = ids_as_written(read, asked)) {
-    if (!pools_days(read.config)) {
+    if (!read.clock_changes.empty()) {
       // The dates are followed again, by series.
-      if (!read.notes.empty()) read.time.dates = std::move(dates);
+      read.time.dates = std::move(dates);
       read.clock_changes = {};
       read.clock_columns = {};
       read.notes = {};

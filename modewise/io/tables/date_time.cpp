@@ -171,6 +171,14 @@ int weekday_of(int64_t seconds) {
 }
 
 std::string format_date_time(int64_t seconds, const DateStyle& style) {
+  if (style.local && style.has_offset) {
+    DateStyle of_time = style;
+    const auto utc = style.local->to_utc(seconds);
+    const int64_t offset = utc ? seconds - utc->first : style.local->offset_at(seconds);
+    of_time.offset_minutes = static_cast<int>(offset / 60);
+    of_time.local = nullptr;
+    return format_date_time(seconds, of_time);
+  }
   switch (style.numbers) {
     case DateStyle::unix_time:
       return fmt::format("{}", seconds * style.epoch);

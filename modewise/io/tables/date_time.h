@@ -64,7 +64,9 @@ struct DateStyle {
   bool year_middle = false;          // decimal_year: a month or day is dated at its middle
   std::string pattern;               // other forms, as in date_pattern.h; with a clock it is the whole form
   bool order_guessed = false;        // both month_first and day_first fit every row; the usual one was chosen
-  std::shared_ptr<const TimeZone> local;  // seconds are UTC, written as local time of this zone
+  /// Seconds are UTC, written as local time of this zone; with has_offset they are local times, written with
+  /// its offset.
+  std::shared_ptr<const TimeZone> local;
 
   bool operator==(const DateStyle&) const = default;
   /// For messages, e.g. "month/day/year hour:minute".

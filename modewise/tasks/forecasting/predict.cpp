@@ -131,7 +131,8 @@ Forecast in_units(const ForecastRun& run, const data::Series& series, int64_t fi
 
 int64_t clock_seconds(const data::TimeAxis& time, int64_t row) {
   const int64_t seconds = time.at(row);
-  return time.style.local ? time.style.local->to_local(seconds) : seconds;
+  const io::DateStyle& style = time.style;
+  return style.local && !style.has_offset ? style.local->to_local(seconds) : seconds;
 }
 
 Forecast predict_beyond(const ForecastRun& run, const data::Series& series, int64_t steps) {

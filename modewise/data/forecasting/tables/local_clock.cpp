@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include "modewise/data/forecasting/tables/series_table.h"
+#include "modewise/io/tables/time_zone.h"
 
 namespace modewise::data {
 namespace {
@@ -197,6 +200,45 @@ std::string note_of(const LocalClock& clock, const io::CsvTable& table, const io
       clock.column ? fmt::format("column '{}'", table.columns[*clock.column].name) : "the order of rows");
 }
 
+int64_t time_of_day(int64_t date) {
+  return (date % kClockDay + kClockDay) % kClockDay;
+}
+
+/// Whether days of a local clock may have these UTC times: at several times of the day, but few.
+bool are_near_days(std::span<const int64_t> dates) {
+  constexpr size_t kMaxTimes = 8;  // of changes of the offset, also of earlier laws
+  std::vector<int64_t> times;
+  for (const int64_t date : dates) {
+    const int64_t time = time_of_day(date);
+    if (date == io::kMissingDate || std::find(times.begin(), times.end(), time) != times.end()) continue;
+    if (times.size() == kMaxTimes) return false;
+    times.push_back(time);
+  }
+  return times.size() > 1;
+}
+
+/// The zone `name`, or one for each usual rule of daylight saving time, whose local times of `utc` are
+/// `local`; null: none.
+std::shared_ptr<const io::TimeZone> zone_of(const std::vector<int64_t>& utc,
+                                            const std::vector<int64_t>& local, const std::string& name) {
+  static constexpr std::array<const char*, 18> kUsual = {
+      "Europe/Berlin",    "Europe/London",    "Europe/Athens",       "America/New_York",
+      "America/Chicago",  "America/Denver",   "America/Anchorage",   "America/Halifax",
+      "America/Santiago", "America/St_Johns", "America/Los_Angeles", "Australia/Sydney",
+      "Asia/Jerusalem",   "Pacific/Auckland", "Australia/Adelaide",  "Africa/Cairo",
+      "Asia/Beirut",      "America/Sao_Paulo"};
+  std::vector<std::string> names = {name};
+  if (name.empty()) names.assign(kUsual.begin(), kUsual.end());
+  for (const std::string& one : names) {
+    const auto zone = io::TimeZone::find(one);
+    bool fits = zone != nullptr;
+    for (size_t row = 0; row < utc.size() && fits; ++row)
+      fits = utc[row] == io::kMissingDate || zone->to_local(utc[row]) == local[row];
+    if (fits) return zone;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<LocalClock> find_local_clock(const io::CsvTable& table, const TableTime& time,
@@ -234,6 +276,42 @@ std::optional<std::vector<int64_t>> local_dates(const io::CsvTable& table, const
   }
   if (!differ) return std::nullopt;
   return dates;
+}
+
+bool are_days(std::span<const int64_t> dates) {
+  int64_t first = io::kMissingDate;
+  bool several = false;
+  for (const int64_t date : dates) {
+    if (date == io::kMissingDate) continue;
+    if (first == io::kMissingDate) first = date;
+    if (time_of_day(date) != time_of_day(first)) return false;
+    several = several || date != first;
+  }
+  return first != io::kMissingDate && (several || time_of_day(first) == 0);
+}
+
+std::optional<std::string> take_local_days(const io::CsvTable& table, TableTime& time,
+                                           const ForecastDataConfig& config, io::CsvOptions options) {
+  if (!time.style.has_offset || !are_near_days(time.dates)) return std::nullopt;
+  std::optional<std::vector<int64_t>> local = local_dates(table, time, std::move(options));
+  if (!local || !are_days(*local)) return std::nullopt;
+  const auto last = std::max_element(time.dates.begin(), time.dates.end()) - time.dates.begin();
+  const int64_t offset = (*local)[static_cast<size_t>(last)] - time.dates[static_cast<size_t>(last)];
+  io::DateStyle& style = time.style;
+  style.zone = {};
+  style.guessed_zone = {};
+  style.offset_minutes = static_cast<int>(offset / 60);
+  style.local = zone_of(time.dates, *local, config.time_zone);
+  time.dates = std::move(*local);
+  const std::string days = "the UTC offset of the dates changes: they are local days";
+  if (style.local)
+    return fmt::format("{}, forecasts have the offsets of {}{}", days, style.local->name(),
+                       config.time_zone.empty() ? "; data.time_zone names another zone" : "");
+  if (!config.time_zone.empty())
+    return fmt::format("{}, but not of {} (data.time_zone), whose offsets differ; forecasts have the last{}",
+                       days, config.time_zone, io::zone_text(style));
+  return fmt::format("{}, forecasts have the last offset{}; data.time_zone names their zone", days,
+                     io::zone_text(style));
 }
 
 }  // namespace modewise::data

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "modewise/data/forecasting/config.h"
 #include "modewise/data/forecasting/tables/table_time.h"
 #include "modewise/data/forecasting/time_axis.h"
 #include "modewise/io/tables/csv.h"
@@ -33,5 +34,14 @@ std::optional<LocalClock> find_local_clock(const io::CsvTable& table, const Tabl
 /// them in UTC. None for other columns.
 std::optional<std::vector<int64_t>> local_dates(const io::CsvTable& table, const TableTime& time,
                                                 io::CsvOptions options);
+
+/// Whether the dates are days or longer steps: all at one time of the day, a single one at midnight.
+bool are_days(std::span<const int64_t> dates);
+
+/// Takes days that are written with a UTC offset which changes over the year as days of the local clock;
+/// `time` had them in UTC. Later days get the offsets of config.time_zone, or of a usual zone with those of
+/// all rows, else the last offset. Returns a note; none if the dates are not such days.
+std::optional<std::string> take_local_days(const io::CsvTable& table, TableTime& time,
+                                           const ForecastDataConfig& config, io::CsvOptions options);
 
 }  // namespace modewise::data

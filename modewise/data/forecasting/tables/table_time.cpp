@@ -13,6 +13,7 @@
 #include "modewise/data/forecasting/tables/clock_column.h"
 #include "modewise/data/forecasting/tables/date_and_clock.h"
 #include "modewise/data/forecasting/tables/date_parts.h"
+#include "modewise/data/forecasting/tables/local_clock.h"
 #include "modewise/data/forecasting/tables/time_column.h"
 #include "modewise/io/ascii.h"
 #include "modewise/io/tables/date_column.h"
@@ -309,7 +310,8 @@ void leave_out_others(const io::CsvTable& table, TableTime& time, const Forecast
   }
 }
 
-/// Takes dates as local times of config.time_zone: `time` keeps UTC and is written as local time.
+/// Takes dates as local times of config.time_zone: `time` keeps UTC and is written as local time. Days and
+/// longer steps are those of the local calendar and stay as they are.
 void apply_zone(const io::CsvTable& table, TableTime& time, const ForecastDataConfig& config) {
   if (config.time_zone.empty() || time.columns.empty()) return;
   const auto zone = io::TimeZone::find(config.time_zone);
@@ -319,8 +321,13 @@ void apply_zone(const io::CsvTable& table, TableTime& time, const ForecastDataCo
           config.time_zone.find('/') != std::string::npos ? " (not found in /usr/share/zoneinfo)" : "");
   if (time.style.has_offset || time.style.numbers == io::DateStyle::unix_time) {
     time.style.guessed_zone = {};
-    time.notes.push_back(fmt::format("data.time_zone is not used: the times of column '{}' have a UTC offset",
-                                     table.columns[time.columns[0]].name));
+    time.notes.push_back(
+        fmt::format("the times of column '{}' are read by their UTC offset, not by data.time_zone",
+                    table.columns[time.columns[0]].name));
+    return;
+  }
+  if (are_days(time.dates)) {
+    time.notes.push_back(fmt::format("the times are local days of {}", config.time_zone));
     return;
   }
   // In the repeated hour, a time that does not come after that of the row above is the second one, unless
