@@ -124,7 +124,7 @@ def test_what_is_wrong_with_a_table_is_one_sentence(tmp_path):
     days = table(["date", "a"], lambda i: [day(i), wave(i)], 60)
     repeated = "".join(f"{name},{day(i)},1\n" for i in range(30) for name in "AB")
     assert refused("unique_id,ds,y\n" + repeated + f"A,{day(3)},2\n") == (
-        f"{path}:62: series 'A' has a second row for 2020-01-04: set data.id to all series id columns")
+        f"{path}:62: series 'A' has a second row for 2020-01-04, the first is in line 8: remove one of them")
     assert refused(days, "--set", "data.resample=1h") == (
         f"{path}: data.resample = 1 h is shorter than the step of the rows: half of them or more are 1 d apart or farther")
     assert refused(days, "--set", "data.resample=often", code=78) == (

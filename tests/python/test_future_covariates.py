@@ -155,8 +155,8 @@ def test_what_stands_in_rows_to_come_changes_no_training(run, tmp_path):
 
 def test_models_that_do_not_look_ahead_say_so(tmp_path):
     path = written(tmp_path / "whole.csv", plan(300))
-    for options in (PLAN, ["--set", "data.calendar=hour"]):
-        fails(78, "data.future_covariates and data.calendar need a model with future covariates (hot, transformer, spatial, temporal, tide, "
+    for key, options in (("data.future_covariates", PLAN), ("data.calendar", ["--set", "data.calendar=hour"])):
+        fails(78, f"{key} needs a model with covariates (hot, transformer, spatial, temporal, tide, "
                   "timesnet, autoformer, fedformer, nonstationary); 'dlinear' has none",
               arguments=["train", "forecast", "--data", path, "--model", "dlinear", "--out", tmp_path / "run", *QUICK, *options])  # fmt: skip
     fails(78, "has no column of numbers 'prise'", "price",

@@ -86,7 +86,7 @@ def test_covariates_ahead_may_be_in_a_file_of_their_own(promo_run, tmp_path):
     fails(65, "'promo' of series 's00' is missing on", first.ds, "step 1", "--future", arguments=["predict", folder / "run", "--data", past])
     ahead[ahead.unique_id != "s03"].to_csv(tmp_path / "less.csv", index=False)
     less = tmp_path / "less.csv"
-    fails(65, f"{less}: ", "'promo' of series 's03'", "the file has no rows of the series", arguments=["predict", folder / "run", "--data", past, "--future", less])
+    fails(65, f"{less}: ", "'promo' of series 's03'", "the file has no rows of the series; its ids are 's", arguments=["predict", folder / "run", "--data", past, "--future", less])
     ahead[ahead.ds != ahead.ds.max()].to_csv(less, index=False)
     fails(65, f"{less}: ", "is missing on", "the file covers", "and the model needs", arguments=["predict", folder / "run", "--data", past, "--future", less])
 
@@ -125,9 +125,11 @@ def test_static_covariates_must_be_constant(promo_run, tmp_path):
 @pytest.mark.parametrize("model", ["dlinear", "theta", "patchtst"])
 def test_models_without_covariates_say_so(promo_run, model, tmp_path):
     folder, _ = promo_run
-    for settings in (PROMO, ["--set", "data.calendar=auto", "--set", "data.drop=size", "--set", "data.future_covariates=promo"],
-                     ["--set", "data.static_covariates=region", "--set", "data.columns=y"]):  # fmt: skip
-        fails(78, "covariates", f"'{model}' has none", arguments=["train", "forecast", folder / "p.csv", "--horizon", H, "--model", model, "--set", "data.panel=yes",
+    for key, settings in (
+        ("data.future_covariates and data.calendar need", ["--set", "data.calendar=auto", "--set", "data.drop=size", "--set", "data.future_covariates=promo"]),
+        ("data.future_covariates needs", PROMO), ("data.static_covariates needs", ["--set", "data.static_covariates=region", "--set", "data.columns=y"]),
+    ):  # fmt: skip
+        fails(78, f"{key} a model with covariates (", f"'{model}' has none", arguments=["train", "forecast", folder / "p.csv", "--horizon", H, "--model", model, "--set", "data.panel=yes",
                                                                  *settings, "--out", tmp_path / "run", "--overwrite"])  # fmt: skip
 
 

@@ -87,11 +87,7 @@ std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsO
     int64_t last = -1;
     for (size_t i = 0; i < rows.size(); ++i) {
       const int64_t at = position(i) - panel.starts[s];
-      if (at == last)
-        fail(ErrorKind::data,
-             "{}:{}: series '{}' has a second row for {}: set data.id to all series id columns", panel.source,
-             TableLines(table.table)(rows[i]), table.ids.series.label(s),
-             io::format_date_time(dates[static_cast<size_t>(rows[i])], table.time.style));
+      if (at == last) fail_second_row(table, rows[i - 1], rows[i]);
       places[static_cast<size_t>(grouped.begins[s]) + i] = panel.offsets.back() + at;
       last = at;
     }

@@ -73,7 +73,7 @@ void require_plan(const Panel& panel, const PanelKnown& known, const Panel& futu
            "and the model needs {} to {}",
            path, known.names[static_cast<size_t>(cell % width)], panel.name(s),
            panel.clock.dated ? "on " : "in ", date(panel, s, panel.rows(s) + step), step + 1,
-           there < 0 ? "has no rows of the series"
+           there < 0 ? "has no rows of the series; its ids are " + first_names(future.layout.series.labels())
                      : fmt::format("covers {} to {} of it", date(future, there, 0),
                                    date(future, there, future.rows(there) - 1)),
            date(panel, s, panel.rows(s)), date(panel, s, panel.rows(s) + horizon - 1));

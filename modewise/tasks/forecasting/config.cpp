@@ -10,6 +10,27 @@
 #include "modewise/tasks/run/run.h"
 
 namespace modewise::tasks {
+namespace {
+
+/// Config error for covariates of a model that takes none; an ensemble takes them if its members do.
+void require_covariate_model(const ForecastConfig& config, const std::string& source) {
+  std::vector<std::string> given;
+  if (!config.data.known.empty()) given.emplace_back("data.future_covariates");
+  if (!config.data.calendar.empty()) given.emplace_back("data.calendar");
+  if (!config.data.statics.empty()) given.emplace_back("data.static_covariates");
+  const std::string& model = config.model.name;
+  std::vector<std::string> takers;
+  bool takes = given.empty() || model == "ensemble" || model == "auto";
+  for (const models::ForecasterRow& row : models::forecasters()) {
+    if (!models::uses_future_covariates(row)) continue;
+    takers.push_back(row.name);
+    takes = takes || row.name == model;
+  }
+  require(takes, ErrorKind::config, "{}: {} need{} a model with covariates ({}); '{}' has none", source,
+          fmt::join(given, " and "), given.size() == 1 ? "s" : "", fmt::join(takers, ", "), model);
+}
+
+}  // namespace
 
 void ForecastOptions::fields(Fields& f) {
   f.add("lookback", lookback, "lookback in rows; 0: from the data", {.min = 0, .max = 1e6});
@@ -121,6 +142,7 @@ void ForecastConfig::validate(const std::string& source) const {
           source);
   require(!train.test || data.test_windows != 0, ErrorKind::config,
           "{}: data.test_windows = 0 leaves no test windows: use --no-test (train.test = false)", source);
+  require_covariate_model(*this, source);
   train.validate();
 }
 

@@ -320,6 +320,22 @@ std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& ti
   return std::nullopt;
 }
 
+/// Whether a column that is neither time nor id has other texts or whole numbers in two rows, as an id may. A
+/// single column of values is none.
+bool may_part(const SeriesTable& read, size_t column, int64_t first, int64_t row) {
+  const std::vector<size_t>&ids = read.ids.columns, &values = read.values;
+  if (read.time.takes(column) || std::ranges::find(ids, column) != ids.end()) return false;
+  if (values.size() == 1 && values[0] == column) return false;
+  const auto differ = [&](const auto& cells) {
+    return std::ssize(cells) > std::max(first, row) &&
+           cells[static_cast<size_t>(first)] != cells[static_cast<size_t>(row)];
+  };
+  const io::CsvColumn& cells = read.table.columns[column];
+  if (cells.kind == io::CsvColumn::text) return differ(cells.texts);
+  return cells.kind == io::CsvColumn::number && differ(cells.numbers) &&
+         std::ranges::all_of(cells.numbers, [](double x) { return x == std::floor(x); });
+}
+
 void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cells) {
   const auto maximum =
       static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
@@ -346,6 +362,18 @@ Clock shared_clock(const io::CsvTable& table, const TableTime& time,
   };
   clock.laid = lay_rows(clock.dates, line_of, time.style, table.source, config, clock_changes);
   return clock;
+}
+
+void fail_second_row(const SeriesTable& read, int64_t first, int64_t row) {
+  bool parted = false;
+  for (size_t column = 0; column < read.table.columns.size(); ++column)
+    parted = parted || may_part(read, column, first, row);
+  const TableLines lines(read.table);
+  const auto at = static_cast<size_t>(row);
+  fail(ErrorKind::data, "{}:{}: series '{}' has a second row for {}, the first is in line {}: {}",
+       read.table.source, lines(row), read.ids.series.label(static_cast<size_t>(read.ids.of_row[at])),
+       io::format_date_time(read.time.dates[at], read.time.style), lines(first),
+       parted ? "set data.id to all series id columns" : "remove one of them");
 }
 
 std::string long_table_note(const std::vector<std::string>& id, int64_t series) {
@@ -390,16 +418,13 @@ Series lay_side_by_side(SeriesTable read) {
   const Clock clock = shared_clock(table, time, read.clock_changes, read.config);
   const auto count = std::ssize(ids.series), width = std::ssize(read.values), length = clock.laid.axis.length;
   require_shared(table, ids, length * count * width);
-  std::vector<int64_t> cell(ids.of_row.size());  // of each row: (date, series)
+  std::vector<int64_t> cell(ids.of_row.size(), -1);  // of each row: (date, series)
   std::vector<bool> filled(static_cast<size_t>(length * count));
   for (size_t row = 0; row < cell.size(); ++row) {
     const int64_t at = clock.row_of(time.dates[row]) * count + ids.of_row[row];
     if (filled[static_cast<size_t>(at)] && read.config.resample.empty())
-      fail(ErrorKind::data,
-           "{}:{}: series '{}' has a second row for {}: set data.id to all series id columns", table.source,
-           TableLines(table)(static_cast<int64_t>(row)),
-           ids.series.label(static_cast<size_t>(ids.of_row[row])),
-           io::format_date_time(time.dates[row], time.style));
+      fail_second_row(read, std::find(cell.begin(), cell.end(), at) - cell.begin(),
+                      static_cast<int64_t>(row));
     filled[static_cast<size_t>(at)] = true;
     cell[row] = at;
   }

@@ -44,6 +44,10 @@ struct Clock {
 Clock shared_clock(const io::CsvTable& table, const TableTime& time,
                    const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config);
 
+/// Data error for a row with the series and the date of row `first`: another column may tell them apart, or
+/// one of them is too many.
+[[noreturn]] void fail_second_row(const SeriesTable& read, int64_t first, int64_t row);
+
 /// Pivots a long table to [T, series], or [T, series, variable] if there are several columns of values, NaN
 /// where a series has no row. Data errors with lines: a duplicate date of a series, an empty date, dates
 /// without a common step (lay_out_dates), series that share so few dates that the result would need more than

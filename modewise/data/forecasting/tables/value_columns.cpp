@@ -33,6 +33,13 @@ bool is_empty(const io::CsvColumn& column) {
   return false;
 }
 
+/// Whether all texts of a column are numbers, as those of an id that was read as it is written.
+bool holds_numbers(const io::CsvColumn& column) {
+  double value = 0;
+  return std::all_of(column.texts.begin(), column.texts.end(),
+                     [&](std::string_view text) { return io::parse_number(text, '.', value); });
+}
+
 /// Whether a column is a row index, such as Beijing's "No": it has such a name, or none, and counts by 1,
 /// from 0 or 1 or over many rows. The index of a data frame was left out before (table_time.cpp).
 bool counts_rows(const io::CsvColumn& column, size_t place) {
@@ -173,6 +180,14 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
             fmt::format("the rows are read as one series, though column '{}' may name several: data.id = {} "
                         "reads one for each of its texts",
                         column.name, column.name));
+      if (!constant && read.is_long() && usually_names_series(column.name) && holds_numbers(column)) {
+        std::vector<std::string> id;
+        for (const size_t at : read.ids.columns) id.push_back(table.columns[at].name);
+        read.notes.push_back(fmt::format(
+            "column '{0}' has the name of series ids and is dropped; data.id = {1},{0} makes both the id",
+            column.name, fmt::join(id, ",")));
+        continue;
+      }
       read.notes.push_back(
           fmt::format("column '{}' holds text and is dropped{}", column.name,
                       constant ? "" : fmt::format("; data.categories = {} one-hot encodes it", column.name)));

@@ -124,12 +124,11 @@ TEST_F(LongTable, SeveralColumnsMayTellSeriesApart) {
     EXPECT_THAT(cells(s), ElementsAre(1, 2, 3, 4, 5, -1));
   }
   config.id = {"store"};
-  const std::string twice =
-      "f.csv:3: series 'a' has a second row for 2020-01-01: set data.id to all series id columns";
-  EXPECT_EQ(load_error(ErrorKind::data, text, config), twice);
+  const std::string twice = "f.csv:3: series 'a' has a second row for 2020-01-01, the first is in line 2: ";
+  EXPECT_EQ(load_error(ErrorKind::data, text, config), twice + "set data.id to all series id columns");
   EXPECT_EQ(load_error(ErrorKind::data,
                        "store,date,y\na,2020-01-01,1\na,2020-01-01,2\nb,2020-01-01,3\na,2020-01-02,4\n"),
-            twice);
+            twice + "remove one of them");
   config.id = {"stor"};
   EXPECT_EQ(load_error(ErrorKind::config, text, config),
             "data.id: f.csv has no column 'stor' (did you mean 'store'?)");
@@ -186,7 +185,7 @@ TEST_F(LongTable, SaysWhatIsWrong) {
                    config.id = {"unique_id"};
                    return config;
                  }()),
-      "f.csv:5: series 'A' has a second row for 2020-01-01: set data.id to all series id columns");
+      "f.csv:5: series 'A' has a second row for 2020-01-01, the first is in line 2: remove one of them");
   EXPECT_EQ(load_error(ErrorKind::data, kHead + "A,2020-01-02,1\nB,2020-01-01,2\nC,2020-01-03,3\n"),
             "f.csv: each of the 3 rows is its own series with unique_id as series id; data.id = none reads "
             "one series");
