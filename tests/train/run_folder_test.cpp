@@ -358,8 +358,8 @@ TEST(RunFolder, WritesTheseFilesAndNoOthers) {
   EXPECT_EQ(run.read_manifest().at("files"),
             (nlohmann::json{"config.toml", "manifest.json", "data.json", "metrics.jsonl", "metrics.json",
                             "log.txt", "checkpoints", "calibration.npz", "report.html", "predictions.npz",
-                            "test_series.npz", "tokenizer", "model", "captions.json", "timing.json",
-                            "training_samples.npy", "events.out.tfevents.*"}));
+                            "test_series.npz", "trained_series.npz", "tokenizer", "model", "captions.json",
+                            "timing.json", "training_samples.npy", "events.out.tfevents.*"}));
   EXPECT_EQ(run.read_manifest().at("torch"), TORCH_VERSION);
   EXPECT_THAT(read_file(scratch / "manifest.json"), HasSubstr("\n  \"ä\"\n"));
   EXPECT_EQ(read_file(scratch / "data.json"), "{\n \"a\": 2\n}\n");

@@ -14,6 +14,7 @@
 #include "modewise/core/output_file.h"
 #include "modewise/core/stop_signal.h"
 #include "modewise/tasks/forecasting/forecast_csv.h"
+#include "modewise/tasks/forecasting/panel_changes.h"
 #include "modewise/tasks/forecasting/predict.h"
 #include "modewise/tasks/forecasting/spec.h"
 #include "modewise/tasks/run/open_run.h"
@@ -197,12 +198,20 @@ void note_other_split(const ForecastRun& run) {
   if (series.rows() <= then || data_json_leaves_test_out(run.folder(), run.config.train)) return;
   const data::Splits before = data::make_splits(run.config.data, data::first_rows(series, then));
   if (before.test.begin != run.data.splits.test.begin)
-    spdlog::warn(
-        "{} has {} rows, {} in the training: its test rows begin at {} now, they began at {}; the backtest "
-        "uses "
-        "the test rows of now",
-        series.source, series.rows(), then, series.time.text_at(run.data.splits.test.begin),
-        series.time.text_at(before.test.begin));
+    warn_of_other_test_rows(
+        fmt::format("{} has {} rows, {} in the training: its test rows begin at {} now, they began at {}",
+                    series.source, series.rows(), then, series.time.text_at(run.data.splits.test.begin),
+                    series.time.text_at(before.test.begin)));
+}
+
+void note_other_split(const PanelRun& run) {
+  if (data_json_leaves_test_out(run.folder(), run.config.train)) return;
+  const std::optional<PanelChanges> changes = run.changes(run.panel);
+  if (changes && changes->longer > 0)
+    warn_of_other_test_rows(
+        fmt::format("{} has more rows of {} of {} series than in the training: their test rows begin later "
+                    "now",
+                    run.panel.source, changes->longer, changes->trained));
 }
 
 }  // namespace
@@ -219,7 +228,12 @@ Result backtest_run(const BacktestRequest& request) {
   const auto* panel = dynamic_cast<PanelRun*>(run.get());
   require(panel != nullptr || request.windows == 0, ErrorKind::usage,
           "--windows is for runs on panels: {} forecasts all origins of the test rows", request.run);
-  if (panel == nullptr && request.data.empty()) note_other_split(as<ForecastRun>(*run));
+  if (request.data.empty()) {
+    if (panel != nullptr)
+      note_other_split(*panel);
+    else
+      note_other_split(as<ForecastRun>(*run));
+  }
   std::optional<OutputFile> file;
   if (!request.out.empty() && train::workers().is_rank_zero()) file.emplace(request.out);
   Json result = panel != nullptr ? backtest_panel(*panel, request, file)

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
+#include "modewise/core/escaped_text.h"
 #include "modewise/core/file.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/output_file.h"
@@ -115,6 +117,22 @@ data::PanelSplits last_windows(const ForecastConfig& config, const data::Panel& 
 
 fs::path calibration_file(const PanelRun& run) {
   return run.folder().file("calibration.npz");
+}
+
+fs::path trained_series_file(const PanelRun& run) {
+  return run.folder().file("trained_series.npz");
+}
+
+/// The windows in the order of their ids, so that the order of the rows in the file changes no interval.
+std::vector<data::PanelWindow> in_order_of_ids(const data::Panel& panel,
+                                               std::vector<data::PanelWindow> windows) {
+  std::vector<std::string> names;
+  for (int64_t s = 0; s < panel.series(); ++s) names.push_back(panel.name(s));
+  std::stable_sort(windows.begin(), windows.end(),
+                   [&](const data::PanelWindow& a, const data::PanelWindow& b) {
+                     return names[static_cast<size_t>(a.series)] < names[static_cast<size_t>(b.series)];
+                   });
+  return windows;
 }
 
 /// Whether a series has future covariates for fewer than `horizon` rows after its end.
@@ -221,20 +239,44 @@ void PanelRun::compare(const DataRequest& request) {
   const bool unread = data_json_leaves_test_out(folder(), config.train);
   const bool same = content == trained_hash_ ||
                     (unread && data::hash_of(data::head_rows(panel, rows_before_test())) == trained_hash_);
+  const std::vector<int64_t> compared = unread ? rows_before_test() : all_rows(panel);
+  const int64_t rows = std::reduce(compared.begin(), compared.end());
   require(
       !request.unchanged || same, ErrorKind::data,
-      "{0} has changed since the training of {1}: {2}{3} in {4} series then, {5} in {6} series now; --data "
-      "{0} evaluates "
-      "the last rows of each series of the file as it is now and leaves the results of the run as they are",
+      "{0} has changed since the training of {1}: {2}{3} in {4} series then, {5}; --data {6} evaluates the "
+      "last rows of each series of the file as it is now and leaves the results of the run as they are",
       panel.source, folder().path().string(), counted(trained_rows_, "row"),
-      unread ? " before the test rows" : "", trained_series_, counted(panel.offsets.back(), "row"),
-      panel.series());
+      unread ? " before the test rows" : "", trained_series_,
+      rows == trained_rows_ && panel.series() == trained_series_
+          ? "as many now, with other values"
+          : fmt::format("{} in {} series now", counted(rows, "row"), panel.series()),
+      command_word(panel.source));
+  if (request.path.empty() && !same) warn_of_changes(panel);
   const bool others = !request.own() && !same;
   whole_ = others || (!request.own() && request.split == "all");
   if (others)
     spdlog::info(
         "{}: {} series, which are not the training data of the run ({}): the last rows of each are evaluated",
         panel.source, panel.series(), trained_on_);
+}
+
+std::optional<PanelChanges> PanelRun::changes(const data::Panel& of) const {
+  if (data::hash_of(of) == trained_hash_) return std::nullopt;
+  return panel_changes(trained_series_file(*this), of);
+}
+
+void PanelRun::warn_of_changes(const data::Panel& own) const {
+  const std::optional<PanelChanges> found = changes(own);
+  if (!found) return;
+  if (found->gone > 0)
+    warn_of_changed_rows(own.source, folder().path(),
+                         fmt::format("{} of the {} series of its training {} no rows now", found->gone,
+                                     found->trained, found->gone == 1 ? "has" : "have"));
+  if (!found->changed.empty())
+    warn_of_changed_rows(
+        own.source, folder().path(),
+        fmt::format("the rows of {} of the {} series of its training are others now: {}",
+                    found->changed.size(), found->trained, data::first_names(found->changed)));
 }
 
 Json PanelRun::describe() const {
@@ -454,7 +496,8 @@ void PanelRun::warn_of_scales(const Json& evaluation, std::span<const data::Pane
 }
 
 void PanelRun::finish(Json& metrics) {
-  const std::vector<data::PanelWindow>& windows = splits.validation;
+  write_trained_series(trained_series_file(*this), panel);
+  const std::vector<data::PanelWindow> windows = in_order_of_ids(panel, splits.validation);
   if (!windows.empty()) {
     Progress progress("calibrating", std::ssize(windows), "windows");
     const PanelForecaster by = forecaster();

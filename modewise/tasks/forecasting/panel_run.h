@@ -2,7 +2,7 @@
 // Run on a panel (data/forecasting/panel.h): one model for all series, which trains on windows drawn from
 // each series, or a local model for each. Besides the trainer's files its folder has data.json (variables,
 // time step, ids), calibration.npz (margins pooled over the series) and test_series.npz (MASE of each
-// series).
+// series), and trained_series.npz (panel_changes.h).
 
 #include <map>
 #include <memory>
@@ -15,6 +15,7 @@
 #include "modewise/data/forecasting/panel.h"
 #include "modewise/tasks/forecasting/config.h"
 #include "modewise/tasks/forecasting/evaluate.h"
+#include "modewise/tasks/forecasting/panel_changes.h"
 #include "modewise/tasks/forecasting/panel_forecast.h"
 #include "modewise/tasks/run/run.h"
 
@@ -47,6 +48,11 @@ class PanelRun final : public Run {
   /// Loads the panel of another file, or of the training, checked against the run. `table`: that of the file,
   /// if it is already read.
   data::Panel load_panel(const std::string& path, std::optional<data::SeriesTable> table = {}) const;
+  /// Changes of a panel since the training; none if it has the rows of the training, or if the run does not
+  /// know them (an unfinished run, or one of an earlier version).
+  std::optional<PanelChanges> changes(const data::Panel& of) const;
+  /// Logs a warning if the rows of the training have other values in the run's own file.
+  void warn_of_changes(const data::Panel& own) const;
   /// Data config of the run, which reads later files as the training data were read.
   data::ForecastDataConfig series_config() const;
   /// The forecaster of a panel whose first rows, as many as `fitted` of each series, give the scale.

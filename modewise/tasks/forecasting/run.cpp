@@ -16,6 +16,7 @@
 #include "modewise/tasks/forecasting/choose_defaults.h"
 #include "modewise/tasks/forecasting/empty_lookbacks.h"
 #include "modewise/tasks/forecasting/naive_errors.h"
+#include "modewise/tasks/forecasting/panel_changes.h"
 #include "modewise/tasks/forecasting/prediction_store.h"
 #include "modewise/tasks/forecasting/task.h"
 #include "modewise/tasks/run/test_split.h"
@@ -303,8 +304,8 @@ RunSeries load_run_series(const ForecastRun& run, const std::string& path) {
 void warn_of_changes(const ForecastRun& run, const RunSeries& own) {
   if (own.rows != Rows::others) return;
   const int64_t then = run.summary.time.length, now = own.series.rows();
-  spdlog::warn(
-      "{} has changed since the training of {}: {}", own.series.source, run.folder().path().string(),
+  warn_of_changed_rows(
+      own.series.source, run.folder().path(),
       now < then ? fmt::format("{} then, {} now", counted(then, "row"), now)
                  : fmt::format("the values of the {} of its training are others now", counted(then, "row")));
 }

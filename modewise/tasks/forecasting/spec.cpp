@@ -86,10 +86,22 @@ std::unique_ptr<Run> create(const Settings& settings) {
   return std::make_unique<ForecastRun>(std::move(config));
 }
 
+/// Logs how many series of other data the training did not have: ids may be written in another way.
+void note_new_series(const PanelRun& run, const data::Panel& panel) {
+  const std::optional<PanelChanges> found = run.changes(panel);
+  if (found && !found->added.empty())
+    spdlog::info("{}: {} of {} series are new, the training had none of these ids: {}", panel.source,
+                 found->added.size(), panel.series(), data::first_names(found->added));
+}
+
 Result predict_series(const PanelRun& run, const PredictRequest& request) {
   data::Panel panel = run.load_panel(request.data);
   for (const std::string& warning : panel.warnings) spdlog::warn("{}: {}", panel.source, warning);
   require_same_work(run.folder(), std::to_string(request.steps), data::hash_of(panel));
+  if (request.data.empty())
+    run.warn_of_changes(panel);
+  else
+    note_new_series(run, panel);
   if (!train::workers().is_rank_zero()) return {};
   const int64_t horizon = run.config.window().horizon;
   if (!request.future.empty()) data::take_future(panel, run.series_config(), request.future, horizon);
