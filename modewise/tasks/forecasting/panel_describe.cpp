@@ -11,6 +11,7 @@
 #include "modewise/metrics/json_number.h"
 #include "modewise/report/table.h"
 #include "modewise/tasks/forecasting/choose_defaults.h"
+#include "modewise/tasks/forecasting/panel_forecast.h"
 
 namespace modewise::tasks {
 namespace {
@@ -71,8 +72,7 @@ Result describe_panel(ForecastConfig config, data::PanelChoice choice) {
   const int64_t median = rows[rows.size() / 2];
   if (config.forecast.longest() == 0)
     config.forecast.horizon = usual_horizon(panel.clock, std::max<int64_t>(median / 4, 2));
-  const data::PanelSplits splits =
-      data::split_panel(panel, config.forecast.longest(), config.data.split_windows);
+  const data::PanelSplits splits = splits_of(config, panel);
   std::vector<std::string> notes = panel.notes;
   notes.insert(notes.end(), panel.warnings.begin(), panel.warnings.end());
   if (!choice.reason.empty()) notes.insert(notes.begin(), choice.reason);

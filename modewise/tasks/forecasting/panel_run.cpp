@@ -41,23 +41,40 @@ constexpr size_t kShownSeries = 5;  // best, median and worst series of an evalu
 
 /// Config error for settings of one tensor that a panel does not read.
 void refuse_settings(const ForecastConfig& config) {
-  const ForecastOptions usual;
-  const std::pair<const char*, bool> settings[] = {
-      {"data.split", config.data.split != "auto"},
-      {"data.split_dates", !config.data.split_dates.empty()},
-      {"data.knock_out", config.data.knock_out > 0},
-      {"data.mode_names", !config.data.mode_names.empty()},
-      {"data.ordered_modes", !config.data.ordered_modes.empty()},
-      {"forecast.train_stride", config.forecast.train_stride != usual.train_stride},
-      {"forecast.train_fraction", config.forecast.train_fraction != usual.train_fraction},
-      {"forecast.validation_stride", config.forecast.validation_stride != usual.validation_stride},
-      {"forecast.test_drop_last", config.forecast.test_drop_last != usual.test_drop_last}};
-  for (const auto& [name, given] : settings)
-    require(
-        !given, ErrorKind::config,
-        "{} is not for panels, whose series are split by their last horizons (data.split_windows): leave it "
-        "out, or read one tensor with data.panel = no",
-        name);
+  const ForecastConfig unchanged;
+  const ForecastOptions& usual = unchanged.forecast;
+  const std::vector<double>& ratios = config.data.split_ratios;
+  // Ratios that leave no test rows may be given with test_windows = 0, for data that are either.
+  const bool of_either = config.data.test_windows == 0 && ratios.size() == 3 && ratios[2] == 0;
+  constexpr const char* kSplit = "whose series are split by their last horizons (data.split_windows)";
+  constexpr const char* kRows = "whose series have the dates of the table, or the order of its rows";
+  constexpr const char* kModes = "whose series are independent";
+  constexpr const char* kTable = "which are read from a table";
+  constexpr std::string_view kFormats[] = {"auto", "csv", "folder"};
+  struct Row {
+    const char* name;
+    bool given;
+    const char* reason;
+  };
+  const Row settings[] = {
+      {"data.split", config.data.split != "auto", kSplit},
+      {"data.split_dates", !config.data.split_dates.empty(), kSplit},
+      {"data.split_ratios", ratios != unchanged.data.split_ratios && !of_either, kSplit},
+      {"data.simulate", !config.data.simulate.empty(), kTable},
+      {"data.format", !std::ranges::count(kFormats, config.data.format), kTable},
+      {"data.missing_fraction", config.data.knock_out > 0, "whose missing cells are those of the table"},
+      {"data.start", !config.data.start.empty(), kRows},
+      {"data.step", !config.data.step.empty(), kRows},
+      {"data.mode_names", !config.data.mode_names.empty(), kModes},
+      {"data.ordered_modes", !config.data.ordered_modes.empty(), kModes},
+      {"forecast.train_stride", config.forecast.train_stride != usual.train_stride, kSplit},
+      {"forecast.train_fraction", config.forecast.train_fraction != usual.train_fraction, kSplit},
+      {"forecast.validation_stride", config.forecast.validation_stride != usual.validation_stride, kSplit},
+      {"forecast.test_drop_last", config.forecast.test_drop_last != usual.test_drop_last, kSplit},
+      {"forecast.select", config.forecast.select != usual.select, "whose models are selected by MASE"}};
+  for (const auto& [name, given, reason] : settings)
+    require(!given, ErrorKind::config,
+            "{} is not for panels, {}: leave it out, or read one tensor with data.panel = no", name, reason);
   require(config.calibration.season <= 1, ErrorKind::config,
           "calibration.season = {}: the intervals of panels do not follow a season, because each series has "
           "few validation windows: leave it out, or read one tensor with data.panel = no",
@@ -178,8 +195,10 @@ data::Panel PanelRun::load_panel(const std::string& path, std::optional<data::Se
 
 void PanelRun::load(const DataRequest& request) {
   if (request.training) {
-    refuse_settings(config);
-    if (!has_folder()) refuse_idle_steps(config);
+    if (!has_folder()) {
+      refuse_settings(config);
+      refuse_idle_steps(config);
+    }
     take_members(config);
   }
   panel = load_panel(request.path, std::exchange(table_, std::nullopt));
