@@ -15,7 +15,8 @@ namespace modewise::io {
 
 namespace {
 
-constexpr size_t kMinEntry = 20;  // bytes; {"id":1,"file_name":""} has more
+constexpr size_t kMinEntry = 20;   // bytes; {"id":1,"file_name":""} has more
+constexpr size_t kMinResult = 26;  // {"image_id":1,"caption":""} has more
 
 constexpr std::string_view kFileName = "file_name";
 
@@ -97,7 +98,7 @@ class CocoParser {
     const size_t count = json_.skip();
     ImageTexts texts;
     const size_t bytes = json_.position() - begin;
-    const size_t entries = std::min(count, bytes / kMinEntry + 1);
+    const size_t entries = std::min(count, bytes / (files != nullptr ? kMinResult : kMinEntry) + 1);
     texts.reserve(entries, bytes);
     if (files != nullptr) files->reserve(entries, 0);
     json_.go_to(begin);
