@@ -5,6 +5,8 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from modewise.errors import DataError, UsageError
 from modewise.forecast_frames import in_order, series_columns, with_levels
 from modewise.frame_kinds import Kind, pandas_of
@@ -26,7 +28,7 @@ class PanelTable:
     """Rows of a long frame: ids as texts, times, and columns of values; a row for each series and time, in the frame's order."""
 
     keys: "pandas.Series[Any]"  # the id of each row as text
-    times: "pandas.Series[Any] | None"  # None: the rows of each series are in time order
+    times: "pandas.Series[Any] | None"  # datetimes or whole numbers; None: the rows of each series are in time order
     values: "pandas.DataFrame"  # columns to forecast, covariates, and static covariates
     style: TimeStyle
     ids: "pandas.DataFrame"  # a row for each text of `keys`, the columns of the id as given
@@ -37,8 +39,8 @@ class PanelTable:
 
     @property
     def dated(self) -> bool:
-        """Whether the rows have times."""
-        return self.times is not None
+        """Whether the times are dates."""
+        return self.times is not None and self.times.dtype.kind == "M"
 
     def row_text(self, row: int) -> str:
         """A row in messages: its series and time."""
@@ -49,7 +51,8 @@ class PanelTable:
         settings: dict[str, Any] = {"data.panel": "yes", "data.header": "yes", "data.id": [ID]}
         if self.times is not None:
             settings["data.time"] = [TIME]
-        if self.freq is None:
+            settings |= {} if self.dated else {"data.time_format": "number"}
+        if self.freq is None or not self.dated:
             return settings
         import pandas
 
@@ -62,7 +65,9 @@ class PanelTable:
 
         stem.parent.mkdir(parents=True, exist_ok=True)
         columns = {ID: self.keys.to_numpy()}
-        if self.times is not None:
+        if self.times is not None and not self.dated:
+            columns[TIME] = self.times.to_numpy()
+        elif self.times is not None:
             distinct = pandas.DatetimeIndex(self.times.unique())
             texts = pandas.Series(written_times(distinct, self.clock).strftime("%Y-%m-%d %H:%M:%S"), index=distinct)
             columns[TIME] = texts.reindex(pandas.DatetimeIndex(self.times)).to_numpy()
@@ -85,8 +90,8 @@ class PanelTable:
         return self.kind.back(long if self.indexed is None else with_levels(long, self))
 
     def styled(self, times: Any) -> Any:
-        """Times of a forecast, in the time zone and the style of the frame; row numbers without times."""
-        if self.times is None:
+        """Times of a forecast, in the time zone and the style of the frame; row numbers without dates."""
+        if self.times is None or not self.dated:
             return times.to_numpy()
         import pandas
 
@@ -160,6 +165,18 @@ def is_panel(frame: "pandas.DataFrame", ids: list[str], time: "Hashable") -> boo
     return len(rows) > MAX_TENSOR_SERIES or bool(rows.min() < SHARED_TIMES * frame[time].nunique())
 
 
+def require_steps(times: "pandas.Series[Any]", keys: "pandas.Series[Any]", freq: Any, name: str) -> None:
+    """UsageError unless the row numbers of each series are whole steps `freq` apart, and most of them one; None: any."""
+    if freq is None:
+        return
+    if not isinstance(freq, (int, np.integer)) or freq < 1:
+        raise UsageError(f"freq: times are row numbers, so it must be a whole number of at least 1, got {freq!r}")
+    steps = times.groupby(keys.to_numpy()).apply(lambda own: own.sort_values().diff().dropna())
+    usual = steps.mode()
+    if len(steps) > 0 and int(usual.iloc[0]) != freq:
+        raise UsageError(f"freq: most row numbers of '{name}' within a series are {int(usual.iloc[0])} apart, got {freq!r}: leave it out")
+
+
 def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), statics: Sequence[str] = ()) -> PanelTable | None:
     """The rows of a long frame that is a panel: data.panel is yes, or auto and there are more than 500 ids, static covariates, or a
     series with fewer than 90 % of the times. None for other frames, which are one tensor."""
@@ -191,9 +208,7 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
     if time is not None:
         times, style = given_times(frame, time, columns, ids)
         if not pandas.api.types.is_datetime64_any_dtype(times):
-            if not chosen:
-                return None
-            raise UsageError(f"frame: the times of a panel must be dates, '{time}' holds row numbers: give dates, or settings={{'data.panel': 'no'}} for one tensor")
+            require_steps(times, keys, columns.freq, str(time))
         if times.isna().any():
             raise DataError(f"frame: column '{time}' has no time in row {first(times.isna())}")
         twice = pandas.DataFrame({"key": keys.to_numpy(), "time": times.to_numpy()}).duplicated()
@@ -206,4 +221,4 @@ def panel_table(data: Any, columns: Columns, covariates: Sequence[str] = (), sta
     variables = wanted_columns(named, [*map(str, ids), *([] if time is None else [str(time)]), *statics], columns, covariates)
     require_distinct_outputs(variables)
     values = pandas.concat([require_numbers(named, variables), named[list(statics)]], axis=1)
-    return PanelTable(keys, times, values, style, found, columns.freq, indexed, kind, None if times is None else file_clock(times, keys))
+    return PanelTable(keys, times, values, style, found, columns.freq, indexed, kind, file_clock(times, keys) if times is not None and times.dtype.kind == "M" else None)

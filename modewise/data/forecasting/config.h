@@ -75,8 +75,10 @@ struct ForecastDataConfig {
   std::vector<std::string> variables;    // not an option: the variables of a run, matched by name
   bool keeps_empty = false;              // not an option: columns without any value are variables
   bool follows = false;                  // not an option: rows continue other data, one row is enough
-  std::vector<std::string> time;         // one or two columns of the time; empty: detected
-  std::string time_column;               // earlier name of `time` with one column
+  std::vector<std::string> trained_id;   // not an option: the id columns of a panel run's training data
+  int64_t step_seconds = 0, step_months = 0;  // not an option: the time step of a panel run's training data
+  std::vector<std::string> time;              // one or two columns of the time; empty: detected
+  std::string time_column;                    // earlier name of `time` with one column
   std::string time_format;       // form of the dates (date_pattern.h), epoch_s …, excel, decimal_year
   std::string time_zone;         // of dates without a UTC offset; "": not known
   std::vector<std::string> id;   // series id columns of a long table; empty: detected
@@ -108,6 +110,9 @@ struct ForecastDataConfig {
   std::vector<double> split_ratios = {0.7, 0.1, 0.2};  // train, validation, test
   std::vector<std::string> split_dates;                // first date of validation, of test[, end of test]
   void fields(Fields& f);
+
+  /// Whether a series may have one row alone.
+  bool takes_single_rows() const { return follows || !trained_id.empty(); }
 };
 
 }  // namespace modewise::data

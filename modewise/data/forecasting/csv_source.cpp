@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "modewise/core/data_files.h"
 #include "modewise/core/error.h"
 #include "modewise/data/forecasting/sources.h"
 #include "modewise/data/forecasting/tables/categories.h"
@@ -111,7 +112,7 @@ DatedRows rows_of(const SeriesTable& read) {
 /// find_local_clock.
 std::vector<int64_t> follow_clock(SeriesTable& read, std::span<const int32_t> series_of_row = {}) {
   const ForecastDataConfig& config = read.config;
-  if (config.orient == "periods") return {};
+  if (config.orient == "periods" || read.time.counted) return {};
   if (config.resample.empty())
     if (std::optional<std::string> note =
             take_local_days(read.table, read.time, config, csv_options(config))) {
@@ -219,7 +220,7 @@ std::optional<TableIds> ids_as_written(SeriesTable& read, const ForecastDataConf
     if (table.columns[column].kind == io::CsvColumn::number && !read.time.takes(column))
       numbers.push_back(column);
   };
-  if (asked.id.empty() && may_hold_several_series(read.time))
+  if (asked.id.empty() && asked.trained_id.empty() && may_hold_several_series(read.time))
     for (size_t column = 0; column < table.columns.size(); ++column)
       if (usually_names_series(table.columns[column].name)) add_number(column);
   std::optional<TableIds> ids;
@@ -253,7 +254,14 @@ std::optional<TableIds> ids_as_written(SeriesTable& read, const ForecastDataConf
 /// an id.
 void find_series(SeriesTable& read, const ForecastDataConfig& asked) {
   std::vector<int64_t> dates = follow_clock(read);
-  if (std::optional<TableIds> ids = ids_as_written(read, asked)) {
+  std::optional<TableIds> ids = ids_as_written(read, asked);
+  require(
+      ids || !read.time.counted, ErrorKind::data,
+      "{}: the numbers of column '{}' are times (data.time_format = number) of a panel, but no column names "
+      "its series: data.id names the column, data.drop = {} reads the rows in their order",
+      read.table.source, read.table.columns[read.time.counted ? read.time.columns[0] : 0].name,
+      read.table.columns[read.time.counted ? read.time.columns[0] : 0].name);
+  if (ids) {
     if (!read.clock_changes.empty()) {
       // The dates are followed again, by series.
       read.time.dates = std::move(dates);
@@ -269,6 +277,11 @@ void find_series(SeriesTable& read, const ForecastDataConfig& asked) {
 
 /// A header of dates or years looks like values, but data.orient = columns takes it as names.
 io::CsvOptions file_options(const ForecastDataConfig& asked) {
+  require(
+      lower_extension(asked.path) != ".tsf", ErrorKind::data,
+      "{}: files of the Monash archive (.tsf) are not read: write them as a long table, with a row for each "
+      "series and date (unique_id, ds, y)",
+      asked.path);
   io::CsvOptions options = csv_options(asked);
   if (asked.orient == "columns" && asked.header == "auto" && has_dates_in_header(asked.path, options))
     options.header = io::CsvOptions::yes;

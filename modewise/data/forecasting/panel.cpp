@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 
 #include "modewise/core/counted.h"
 #include "modewise/core/error.h"
 #include "modewise/core/hash.h"
 #include "modewise/core/random.h"
+#include "modewise/data/forecasting/panel_clock.h"
 #include "modewise/data/forecasting/sources.h"
 #include "modewise/data/forecasting/tables/long_table.h"
 #include "modewise/data/forecasting/tables/table_time.h"
@@ -25,88 +25,45 @@ namespace {
 constexpr int64_t kMaxTensorSeries = 500;
 constexpr double kSharedDates = 0.9;
 
-/// Rows of the table by series and date: rows [begins[s], begins[s + 1]) of `rows` are those of series s.
-struct RowsOfSeries {
-  std::vector<int64_t> rows, begins;
-
-  std::span<const int64_t> of(size_t s) const {
-    return std::span(rows).subspan(static_cast<size_t>(begins[s]),
-                                   static_cast<size_t>(begins[s + 1] - begins[s]));
-  }
-};
-
-RowsOfSeries group(const SeriesTable& table) {
-  const std::vector<int32_t>& of_row = table.ids.of_row;
-  const std::vector<int64_t>& dates = table.time.dates;
-  RowsOfSeries grouped;
-  grouped.begins.assign(table.ids.series.size() + 1, 0);
-  for (const int32_t s : of_row) ++grouped.begins[static_cast<size_t>(s) + 1];
-  std::partial_sum(grouped.begins.begin(), grouped.begins.end(), grouped.begins.begin());
-  std::vector<int64_t> next(grouped.begins.begin(), grouped.begins.end() - 1);
-  grouped.rows.resize(of_row.size());
-  for (size_t row = 0; row < of_row.size(); ++row)
-    grouped.rows[static_cast<size_t>(next[static_cast<size_t>(of_row[row])]++)] = static_cast<int64_t>(row);
-  if (dates.empty()) return grouped;
-  const auto earlier = [&](int64_t a, int64_t b) {
-    return dates[static_cast<size_t>(a)] < dates[static_cast<size_t>(b)];
-  };
-  for (size_t s = 0; s + 1 < grouped.begins.size(); ++s) {
-    const auto begin = grouped.rows.begin() + grouped.begins[s],
-               end = grouped.rows.begin() + grouped.begins[s + 1];
-    if (!std::is_sorted(begin, end, earlier)) std::stable_sort(begin, end, earlier);
-  }
-  return grouped;
-}
-
 /// Puts the rows of each series on the clock: offsets, starts; returns the panel's row of each row of
 /// `grouped`.
 std::vector<int64_t> lay_out(Panel& panel, const SeriesTable& table, const RowsOfSeries& grouped,
                              const ForecastDataConfig& config) {
-  const std::vector<int64_t>& dates = table.time.dates;
-  const size_t series = table.ids.series.size();
-  std::vector<int64_t> places(grouped.rows.size());
-  panel.starts.assign(series, 0);
-  if (dates.empty()) {
-    panel.offsets = grouped.begins;
-    std::iota(places.begin(), places.end(), int64_t{0});
-    for (size_t s = 0; s < series; ++s)
-      panel.clock.length = std::max(panel.clock.length, grouped.begins[s + 1] - grouped.begins[s]);
-    return places;
-  }
-  ForecastDataConfig sparse = config;
-  sparse.panel = "yes";
-  const Clock clock = shared_clock(table.table, table.time, table.clock_changes, sparse);
-  panel.clock = clock.laid.axis;
+  PanelClock clock = lay_series(table, grouped, config);
+  panel.clock = std::move(clock.axis);
+  panel.starts = std::move(clock.starts);
+  panel.phases = std::move(clock.phases);
+  panel.notes.insert(panel.notes.end(), clock.notes.begin(), clock.notes.end());
   panel.offsets.assign(1, 0);
   int64_t filled = 0;
   std::vector<std::string> sparse_series;  // more than half of their rows would be missing
-  for (size_t s = 0; s < series; ++s) {
+  for (size_t s = 0; s < panel.starts.size(); ++s) {
     const std::span<const int64_t> rows = grouped.of(s);
-    const auto position = [&](size_t i) { return clock.row_of(dates[static_cast<size_t>(rows[i])]); };
-    panel.starts[s] = position(0);
-    int64_t last = -1;
+    const std::span<int64_t> places =
+        std::span(clock.rows).subspan(static_cast<size_t>(grouped.begins[s]), rows.size());
+    int64_t last = -1, distinct = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
-      const int64_t at = position(i) - panel.starts[s];
-      if (at == last) fail_second_row(table, rows[i - 1], rows[i]);
-      places[static_cast<size_t>(grouped.begins[s]) + i] = panel.offsets.back() + at;
+      const int64_t at = places[i];
+      if (at == last && config.resample.empty()) fail_second_row(table, rows[i - 1], rows[i]);
+      places[i] += panel.offsets.back();
+      distinct += at != last;
       last = at;
     }
-    const int64_t missing = last + 1 - std::ssize(rows);
-    if (missing > std::max<int64_t>(std::ssize(rows), 10)) sparse_series.push_back(table.ids.series.label(s));
-    filled += std::max<int64_t>(missing, 0);
+    const int64_t missing = last + 1 - distinct;
+    if (missing > std::max<int64_t>(distinct, 10)) sparse_series.push_back(table.ids.series.label(s));
+    filled += missing;
     panel.offsets.push_back(panel.offsets.back() + last + 1);
   }
-  if (!sparse_series.empty()) {
+  if (!sparse_series.empty())
     fail(ErrorKind::data,
          "{}: more than half of the rows of {} of {} series would be missing at the time step of {}: {}; "
-         "the series of a panel have one time step: part the table",
-         panel.source, sparse_series.size(), series, panel.clock.frequency_text(),
+         "the series of a panel have one time step: part the table, or pool the dates (data.resample)",
+         panel.source, sparse_series.size(), panel.series(), panel.clock.frequency_text(),
          first_names(sparse_series));
-  }
   if (filled > 0)
     panel.notes.push_back(fmt::format("{} within the series {} filled as missing",
                                       counted(filled, "missing row"), is_or_are(filled)));
-  return places;
+  return std::move(clock.rows);
 }
 
 /// Data error if a series has no value.
@@ -167,6 +124,30 @@ std::string first_names(const std::vector<std::string>& names) {
   return fmt::format("'{}'{}", fmt::join(shown, "', '"), names.size() > shown.size() ? " …" : "");
 }
 
+int64_t Panel::time_at(int64_t s, int64_t row) const {
+  if (!clock.has_times()) return row;
+  return phases.empty() ? clock.at(clock_row(s, row)) : clock.at(row, phases[static_cast<size_t>(s)]);
+}
+
+std::string Panel::time_text(int64_t s, int64_t row) const {
+  const int64_t time = time_at(s, row);
+  return clock.dated ? io::format_date_time(time, clock.style) : fmt::format("{}", time);
+}
+
+int64_t Panel::row_at(int64_t s, int64_t time) const {
+  int64_t row = 0;
+  if (phases.empty()) {
+    row = clock.first_row_at(time) - starts[static_cast<size_t>(s)];
+  } else {
+    TimeAxis own = clock;
+    own.start = phases[static_cast<size_t>(s)].start;
+    own.month_day = phases[static_cast<size_t>(s)].month_day;
+    own.business = phases[static_cast<size_t>(s)].business;
+    row = own.first_row_at(time);
+  }
+  return row >= 0 && row < rows(s) && time_at(s, row) == time ? row : -1;
+}
+
 std::string Panel::name(int64_t s) const {
   return layout.series.label(static_cast<size_t>(s));
 }
@@ -178,8 +159,19 @@ PanelChoice choose_panel(const ForecastDataConfig& config) {
   if (config.path.empty() || !config.resample.empty() || config.dates == "rows" || !reads_table(config))
     return {};
   if (config.id.empty() && !header_names_ids(config)) return {};  // wide tables are read once
-  std::optional<SeriesTable> table = read_long_table(with_known_columns(config));
-  if (!table || table->time.columns.empty()) return {};
+  ForecastDataConfig as_panel = with_known_columns(config);
+  as_panel.panel = "yes";  // row numbers are times of panels only
+  std::optional<SeriesTable> table = read_long_table(as_panel);
+  if (!table || table->time.columns.empty() || (table->time.counted && table->ids.series.size() == 1))
+    return {};
+  if (table->time.counted) {
+    std::string reason = fmt::format(
+        "{} series are read as a panel of independent series, because column '{}' numbers their rows; "
+        "data.id = "
+        "none reads one series",
+        table->ids.series.size(), table->table.columns[table->time.columns[0]].name);
+    return {true, std::move(reason), std::move(table)};
+  }
   const auto dates = static_cast<double>(sorted_distinct(table->time.dates).size());
   std::vector<int64_t> rows(table->ids.series.size());
   for (const int32_t s : table->ids.of_row) ++rows[static_cast<size_t>(s)];
@@ -208,13 +200,12 @@ PanelChoice choose_panel(const ForecastDataConfig& config) {
 
 Panel load_panel(const ForecastDataConfig& asked, std::optional<SeriesTable> table) {
   const ForecastDataConfig config = with_known_columns(asked);
-  require(config.resample.empty(), ErrorKind::config,
-          "data.resample: the series of a panel are not resampled");
   if (!table)
     table = std::filesystem::is_directory(config.path) ? read_panel_folder(config) : read_long_table(config);
   require(table.has_value(), ErrorKind::data,
           "{}: expected a long table with a column of series ids, such as unique_id, and several rows for an "
-          "id: data.id names the column",
+          "id: data.id names the column; a table with a column or a row for each series is made long by "
+          "pandas.melt, or read as one tensor with data.panel = no",
           config.path);
   Panel panel;
   panel.source = table->table.source;
@@ -223,7 +214,7 @@ Panel load_panel(const ForecastDataConfig& asked, std::optional<SeriesTable> tab
   panel.notes = std::move(table->notes);
   panel.warnings = std::move(table->warnings);
   panel.time_columns = time_columns(table->table, table->time);
-  const RowsOfSeries grouped = group(*table);
+  const RowsOfSeries grouped = group_rows(*table);
   const std::vector<int64_t> places = lay_out(panel, *table, grouped, config);
   std::vector<int64_t>().swap(table->time.dates);  // freed early: files may be large
   std::vector<int32_t>().swap(table->ids.of_row);
@@ -244,12 +235,19 @@ Panel load_panel(const ForecastDataConfig& asked, std::optional<SeriesTable> tab
   for (int64_t v = 0; v < width; ++v) {
     io::CsvColumn& column = table->table.columns[table->values[static_cast<size_t>(v)]];
     panel.layout.values.push_back(column.name);
+    int64_t pooled = 0;  // values of the cell, more than one with data.resample
     for (size_t i = 0; i < places.size() && !column.numbers.empty(); ++i) {
       const double value = column.numbers[static_cast<size_t>(grouped.rows[i])];
       if (is_missing(value)) continue;
-      values[places[i] * width + v] = value;
-      seen[places[i] * width + v] = true;
-      ++cells;
+      double& cell = values[places[i] * width + v];
+      bool& observed_before = seen[places[i] * width + v];
+      pooled = observed_before ? pooled + 1 : 1;
+      cells += !observed_before;
+      observed_before = true;
+      if (pooled == 1 || config.resample_by == "last")
+        cell = value;
+      else
+        cell += config.resample_by == "sum" ? value : (value - cell) / static_cast<double>(pooled);
     }
     column.numbers = {};
   }
@@ -426,6 +424,8 @@ std::string hash_of(const Panel& panel) {
   if (panel.observed.defined())
     all += bytes(panel.observed.const_data_ptr<bool>(), static_cast<size_t>(panel.observed.numel()));
   all += bytes(panel.offsets.data(), panel.offsets.size()) + bytes(panel.starts.data(), panel.starts.size());
+  for (const SeriesPhase& phase : panel.phases)
+    all += fmt::format("{} {} {}\n", phase.start, phase.month_day, phase.business);
   for (int64_t s = 0; s < panel.series(); ++s) all += panel.name(s) + "\n";
   if (!panel.known.names.empty())
     all +=

@@ -21,14 +21,15 @@
 namespace modewise::data {
 
 struct Panel {
-  LongLayout layout;             // id columns, id cells of each series, value columns
-  std::vector<int64_t> offsets;  // S + 1: rows [offsets[s], offsets[s + 1]) are those of series s
-  std::vector<int64_t> starts;   // S: steps from row 0 of the clock to the first row of each series
-  TimeAxis clock;                // earliest start, step and date style; its length covers all series
-  int64_t row_offset = 0;        // rows from the first time of a model's training panel to row 0 of clock
-  at::Tensor values;             // [R, V] float64 in the table's units, 0 where missing
-  at::Tensor observed;           // [R, V] bool; undefined when nothing is missing
-  PanelKnown known;              // future covariates
+  LongLayout layout;                // id columns, id cells of each series, value columns
+  std::vector<int64_t> offsets;     // S + 1: rows [offsets[s], offsets[s + 1]) are those of series s
+  std::vector<int64_t> starts;      // S: steps from row 0 of the clock to the first row of each series
+  TimeAxis clock;                   // earliest start, step and date style; its length covers all series
+  std::vector<SeriesPhase> phases;  // S: series whose dates are not those of the clock; empty: all are
+  int64_t row_offset = 0;           // rows from the first time of a model's training panel to row 0 of clock
+  at::Tensor values;                // [R, V] float64 in the table's units, 0 where missing
+  at::Tensor observed;              // [R, V] bool; undefined when nothing is missing
+  PanelKnown known;                 // future covariates
   std::vector<StaticColumn> statics;  // static covariates
   TimeColumns time_columns;
   std::string source;
@@ -43,6 +44,12 @@ struct Panel {
   }
   /// The id of series `s`; several id columns are joined by "/".
   std::string name(int64_t s) const;
+  /// Time of row `row` of series `s`, also beyond its end: seconds, a number, or its index.
+  int64_t time_at(int64_t s, int64_t row) const;
+  /// `time_at` as the table writes it.
+  std::string time_text(int64_t s, int64_t row) const;
+  /// The row of series `s` at a time of it, or -1.
+  int64_t row_at(int64_t s, int64_t time) const;
   /// Row of the clock of row `row` of series `s`.
   int64_t clock_row(int64_t s, int64_t row) const { return starts[static_cast<size_t>(s)] + row; }
 };
@@ -61,10 +68,9 @@ struct PanelChoice {
 /// name, of more than 500 series, or with a series that has fewer than 90 % of the dates.
 PanelChoice choose_panel(const ForecastDataConfig& config);
 
-/// Loads a panel. All series have the same time step; their gaps are missing rows. Without dates the rows of
-/// a series are in file order. Data errors with file and line, or the id: not a long table, an empty date, a
-/// second row for a date, mixed time steps, a series whose gaps exceed its rows. `table`: that of
-/// choose_panel for `config`, which is not read again.
+/// Loads a panel. All series have the same time step (lay_series); their gaps are missing rows. Data errors
+/// with file and line, or the id: not a long table, an empty date, a second row for a date, mixed time steps,
+/// a series whose gaps exceed its rows. `table`: that of choose_panel for `config`, which is not read again.
 Panel load_panel(const ForecastDataConfig& config, std::optional<SeriesTable> table = {});
 
 /// `panel` with the first rows of each series alone, as many as `rows`.

@@ -1,6 +1,7 @@
 #include "modewise/data/forecasting/panel_covariates.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
@@ -63,8 +64,7 @@ void require_plan(const Panel& panel, const PanelKnown& known, const Panel& futu
       const int64_t first = known.offsets[static_cast<size_t>(s)] + panel.rows(s), step = cell / width;
       if (known.observed.const_data_ptr<bool>()[first * width + cell]) continue;
       const auto date = [](const Panel& one, int64_t series, int64_t row) {
-        return one.clock.dated ? one.clock.text_at(one.clock_row(series, row))
-                               : fmt::format("row {}", row + 1);
+        return one.clock.has_times() ? one.time_text(series, row) : fmt::format("row {}", row + 1);
       };
       const int64_t there = of[static_cast<size_t>(s)];
       fail(ErrorKind::data,
@@ -181,7 +181,7 @@ void take_future(Panel& panel, ForecastDataConfig config, const std::string& pat
   config.drop.clear();
   config.follows = config.keeps_empty = true;
   const Panel future = load_panel(config);
-  require(future.clock.dated == panel.clock.dated, ErrorKind::data,
+  require(future.clock.has_times() == panel.clock.has_times(), ErrorKind::data,
           "{}: its rows must have dates if and only if those of {} have", path, panel.source);
   PanelKnown joined = extended(panel, horizon);
   std::unordered_map<std::string, int64_t> series;
@@ -193,13 +193,9 @@ void take_future(Panel& panel, ForecastDataConfig config, const std::string& pat
     places.push_back(found == series.end() ? -1 : found->second);
     if (found == series.end()) continue;
     for (int64_t step = 0; step < horizon; ++step) {
-      int64_t row = step;
-      if (panel.clock.dated) {
-        const int64_t date = panel.clock.at(panel.clock_row(s, panel.rows(s) + step));
-        const int64_t on_clock = future.clock.first_row_at(date);
-        if (on_clock >= future.clock.length || future.clock.at(on_clock) != date) continue;
-        row = on_clock - future.starts[static_cast<size_t>(found->second)];
-      }
+      const int64_t row = panel.clock.has_times()
+                              ? future.row_at(found->second, panel.time_at(s, panel.rows(s) + step))
+                              : step;
       if (row < 0 || row >= future.rows(found->second)) continue;
       const int64_t from = (future.offsets[static_cast<size_t>(found->second)] + row) * width,
                     to = (joined.offsets[static_cast<size_t>(s)] + panel.rows(s) + step) * width;
@@ -302,8 +298,23 @@ PanelCovariates make_covariates(const Panel& panel, const ForecastDataConfig& co
                                 const std::vector<StaticEncoding>& encodings, bool flags, int64_t ahead) {
   PanelCovariates out;
   out.flags = flags;
-  if (calendar_width(config, panel.clock) > 0)
-    out.calendar = calendar_codes(config, panel.clock, panel.clock.length + ahead);
+  if (calendar_width(config, panel.clock) > 0) {
+    if (panel.phases.empty()) {
+      out.calendar = calendar_codes(config, panel.clock, panel.clock.length + ahead);
+    } else {
+      std::vector<at::Tensor> codes;
+      TimeAxis own = panel.clock;
+      for (int64_t s = 0; s < panel.series(); ++s) {
+        const SeriesPhase& phase = panel.phases[static_cast<size_t>(s)];
+        own.start = phase.start;
+        own.month_day = phase.month_day;
+        own.business = phase.business;
+        codes.push_back(calendar_codes(config, own, panel.rows(s) + ahead));
+        out.calendar_begins.push_back(out.calendar_begins.back() + panel.rows(s) + ahead);
+      }
+      out.calendar = at::cat(codes);
+    }
+  }
   int64_t width = 0;
   for (const StaticEncoding& encoding : encodings) width += encoding.features();
   if (width == 0) return out;
@@ -370,11 +381,17 @@ at::Tensor gather_covariates(const Panel& panel, const PanelScaler& scaler, Wind
         }
       }
       if (covariates.flags) row += columns * length;
-      const int64_t clock = panel.clock_row(series, first);
+      // Rows of date parts of the first row, and from the first to the last that has any.
+      const std::vector<int64_t>& begins = covariates.calendar_begins;
+      const bool own = begins.size() > 1;
+      const int64_t from_row = own ? begins[static_cast<size_t>(series)] : 0,
+                    to_row = own         ? begins[static_cast<size_t>(series) + 1]
+                             : codes > 0 ? covariates.calendar.size(0)
+                                         : 0,
+                    at_row = own ? from_row + first : panel.clock_row(series, first);
       for (int64_t c = 0; c < codes; ++c, row += length)
-        for (int64_t t = std::max<int64_t>(-clock, 0); t < length && clock + t < covariates.calendar.size(0);
-             ++t)
-          row[t] = covariates.calendar.const_data_ptr<float>()[(clock + t) * codes + c];
+        for (int64_t t = std::max<int64_t>(from_row - at_row, 0); t < length && at_row + t < to_row; ++t)
+          row[t] = covariates.calendar.const_data_ptr<float>()[(at_row + t) * codes + c];
       for (int64_t c = 0; c < fixed; ++c, row += length)
         std::fill_n(row, length, covariates.statics.const_data_ptr<float>()[series * fixed + c]);
     }

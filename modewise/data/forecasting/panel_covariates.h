@@ -65,8 +65,9 @@ std::vector<StaticEncoding> encodings_from_json(const nlohmann::json& json);
 /// static covariates.
 struct PanelCovariates {
   bool flags = false;
-  at::Tensor calendar;  // [clock rows, C] float32, or undefined
-  at::Tensor statics;   // [S, F] float32, or undefined
+  at::Tensor calendar;                         // [clock rows, C] float32, or undefined
+  std::vector<int64_t> calendar_begins = {0};  // S + 1 with phases: rows of `calendar` by series; else {0}
+  at::Tensor statics;                          // [S, F] float32, or undefined
 
   /// Features K per step. `columns`: number of future covariates.
   int64_t features(int64_t columns) const;

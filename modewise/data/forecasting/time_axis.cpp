@@ -18,10 +18,7 @@ namespace {
 
 constexpr int64_t kDay = io::kSecondsOfDay, kWeek = 7 * kDay;
 constexpr int64_t kFirstMonday = 4 * kDay;  // 1970-01-05
-constexpr const char* kRowsRemedy = "; data.dates = \"rows\" reads the rows as equally spaced";
-constexpr const char* kRemedy =
-    "; data.resample = \"1 h\" or another step pools dates, data.dates = \"rows\" reads the rows as equally "
-    "spaced";
+constexpr const char* kRowsRemedy = "data.dates = \"rows\" reads the rows as equally spaced";
 
 int64_t month_index(const io::CivilTime& time) {
   return time.year * 12 + time.month - 1;
@@ -60,14 +57,10 @@ int64_t clock_of(const io::CivilTime& time) {
   return time.hour * 3600 + time.minute * 60 + time.second;
 }
 
-std::string step_text(int64_t seconds, int64_t months) {
-  if (months != 0) {
-    if (months % 12 == 0) return fmt::format("{} year{}", months / 12, months == 12 ? "" : "s");
-    return fmt::format("{} month{}", months, months == 1 ? "" : "s");
-  }
-  for (const auto& [size, unit] : {std::pair{kDay, "d"}, {int64_t{3600}, "h"}, {int64_t{60}, "min"}})
-    if (seconds % size == 0) return fmt::format("{} {}", seconds / size, unit);
-  return fmt::format("{} s", seconds);
+/// Options for dates without a constant step.
+std::string remedy(int64_t seconds, int64_t months) {
+  return fmt::format("; data.resample = \"{}\" or another step pools dates, {}", step_text(seconds, months),
+                     kRowsRemedy);
 }
 
 /// The day of the month that all dates share (31: the last day), or 0 when they are not monthly.
@@ -94,14 +87,12 @@ int64_t shared_month_day(std::span<const int64_t> dates) {
 struct Commonest {
   int64_t step = 0, count = 0;
 };
-Commonest commonest_difference(std::span<const int64_t> positions) {
-  std::unordered_map<int64_t, int64_t> counts;
-  for (size_t row = 1; row < positions.size(); ++row)
-    if (positions[row] > positions[row - 1]) ++counts[positions[row] - positions[row - 1]];
-  Commonest best;
-  for (const auto& [step, count] : counts)
-    if (count > best.count || (count == best.count && step < best.step)) best = {step, count};
-  return best;
+/// The most common difference, or `step` if it is not 0.
+Commonest commonest_difference(std::span<const int64_t> positions, int64_t step = 0) {
+  Differences differences;
+  differences.add(positions);
+  if (step == 0) step = differences.commonest();
+  return {step, differences.count(step)};
 }
 
 std::string gap_note(std::span<const int64_t> dates, std::span<const int64_t> positions, int64_t step,
@@ -152,7 +143,7 @@ std::string remedy_of_repeats(std::span<const int64_t> dates, const io::DateStyl
         "time, and so does data.time_zone = \"Europe/Berlin\" or another zone";
   size_t repeats = 0;
   for (size_t i = 1; i < dates.size(); ++i) repeats += dates[i] == dates[i - 1];
-  return 100 * repeats <= dates.size() ? text + kRowsRemedy : text;
+  return 100 * repeats <= dates.size() ? text + "; " + kRowsRemedy : text;
 }
 
 /// The date of row `row` is empty: with one the line may be left out, several may be merged cells.
@@ -179,7 +170,7 @@ void require_rising(std::span<const int64_t> dates, const LineOf& line_of, const
          line_of(row), io::format_date_time(dates[i], style), equal ? "equals" : "comes before",
          line_of(row - 1), io::format_date_time(dates[i - 1], style),
          equal && style.fraction_digits > 0 ? " (fractions of a second are not kept)" : "",
-         equal ? remedy_of_repeats(dates, style) : kRemedy);
+         equal ? remedy_of_repeats(dates, style) : remedy(kDay, 0));
   }
 }
 
@@ -195,9 +186,11 @@ bool set_business_months(std::span<const int64_t> dates, TimeAxis& axis) {
       const int64_t index = month_index(time), clock = clock_of(time);
       const int64_t wanted = to_business_day(in_month(index, month_day, clock), month_day);
       const int64_t inside = month_day == 1 ? date - wanted : wanted - date;
+      if (on_weekend(date) || inside < 0 || inside > 3 * kDay || index <= before ||
+          clock != clock_of(io::to_civil(dates[0])))
+        break;
       exact += inside == 0;
-      near += !on_weekend(date) && inside >= 0 && inside <= 3 * kDay && index > before &&
-              clock == clock_of(io::to_civil(dates[0]));
+      ++near;
       before = index;
     }
     if (near < dates.size() || 3 * exact < 2 * dates.size()) continue;
@@ -206,16 +199,6 @@ bool set_business_months(std::span<const int64_t> dates, TimeAxis& axis) {
     return true;
   }
   return false;
-}
-
-/// Dates as numbers: seconds, or months if the dates are monthly (axis.month_day is set).
-std::vector<int64_t> positions_of(std::span<const int64_t> dates, TimeAxis& axis) {
-  axis.month_day = shared_month_day(dates);
-  if (axis.month_day == 0) set_business_months(dates, axis);
-  std::vector<int64_t> positions(dates.begin(), dates.end());
-  if (axis.month_day != 0)
-    for (int64_t& position : positions) position = month_index(io::to_civil(position));
-  return positions;
 }
 
 /// Times of the week of the dates, ascending.
@@ -237,37 +220,6 @@ bool is_business_week(const std::vector<int64_t>& week) {
   for (size_t i = 0; i < week.size(); ++i)
     if (week[i] / kDay != static_cast<int64_t>(i / day) || week[i] % kDay != week[i % day]) return false;
   return true;
-}
-
-/// The weekly calendar of the dates that `calendar` allows; empty: none. `step` is their most common
-/// difference.
-std::vector<int64_t> week_of(std::span<const int64_t> dates, int64_t step, const Calendar& calendar) {
-  if (!calendar.week.empty()) return calendar.week;
-  if (calendar.days == "all" || step >= kWeek) return {};
-  std::vector<int64_t> week = times_of_week(dates);
-  if (week.empty() || calendar.days == "observed") return week;
-  if (calendar.days == "business") {
-    std::vector<int64_t> clocks;
-    for (const int64_t time : week)
-      if (std::find(clocks.begin(), clocks.end(), time % kDay) == clocks.end()) clocks.push_back(time % kDay);
-    std::sort(clocks.begin(), clocks.end());
-    week.clear();
-    for (int64_t day = 0; day < 5; ++day)
-      for (const int64_t clock : clocks) week.push_back(day * kDay + clock);
-    return week;
-  }
-  const int64_t weeks = (dates.back() - dates.front()) / kWeek, steps = kWeek / step;
-  if (weeks < 2 || std::ssize(week) >= steps) return {};
-  TimeAxis axis;
-  axis.dated = true;
-  axis.start = dates.front();
-  axis.week = week;
-  const double filled =
-      static_cast<double>(dates.size()) / static_cast<double>(axis.row_of(dates.back()) + 1);
-  if (is_business_week(week)) return filled >= 0.5 ? week : std::vector<int64_t>();
-  // The expected number of times of the week that chance leaves out in all weeks.
-  const double by_chance = static_cast<double>(steps) * std::pow(1 - filled, static_cast<double>(weeks));
-  return weeks >= 4 && by_chance < 0.01 ? week : std::vector<int64_t>();
 }
 
 std::string clock_text(int64_t seconds) {
@@ -334,18 +286,103 @@ void lay_on_week(std::span<const int64_t> dates, std::vector<int64_t> week, cons
 
 }  // namespace
 
-int64_t TimeAxis::at(int64_t row) const {
-  if (!dated) return row;
+std::string step_text(int64_t seconds, int64_t months) {
   if (months != 0) {
-    const io::CivilTime first = io::to_civil(start);
-    const int64_t date =
-        in_month(month_index(first) + row * months, month_day != 0 ? month_day : first.day, clock_of(first));
-    return business ? to_business_day(date, month_day) : date;
+    if (months % 12 == 0) return fmt::format("{} year{}", months / 12, months == 12 ? "" : "s");
+    return fmt::format("{} month{}", months, months == 1 ? "" : "s");
   }
-  int64_t seconds = start + row * step;
+  for (const auto& [size, unit] : {std::pair{kDay, "d"}, {int64_t{3600}, "h"}, {int64_t{60}, "min"}})
+    if (seconds % size == 0) return fmt::format("{} {}", seconds / size, unit);
+  return fmt::format("{} s", seconds);
+}
+
+void Differences::add(std::span<const int64_t> positions) {
+  for (size_t row = 1; row < positions.size(); ++row)
+    if (positions[row] > positions[row - 1]) {
+      ++counts_[positions[row] - positions[row - 1]];
+      ++all_;
+    }
+}
+
+int64_t Differences::commonest() const {
+  Commonest best;
+  for (const auto& [step, count] : counts_)
+    if (count > best.count || (count == best.count && step < best.step)) best = {step, count};
+  return best.step;
+}
+
+int64_t Differences::count(int64_t step) const {
+  const auto at = counts_.find(step);
+  return at == counts_.end() ? 0 : at->second;
+}
+
+std::vector<int64_t> date_positions(std::span<const int64_t> dates, TimeAxis& axis) {
+  axis.month_day = shared_month_day(dates);
+  if (axis.month_day == 0) set_business_months(dates, axis);
+  std::vector<int64_t> positions(dates.begin(), dates.end());
+  if (axis.month_day != 0)
+    for (int64_t& position : positions) position = month_number(position);
+  return positions;
+}
+
+void require_dates(std::span<const int64_t> dates, const LineOf& line_of, const std::string& source) {
+  for (size_t row = 0; row < dates.size(); ++row)
+    if (dates[row] == io::kMissingDate) fail_empty_date(dates, row, line_of, source);
+}
+
+int64_t month_number(int64_t seconds) {
+  return month_index(io::to_civil(seconds));
+}
+
+int64_t seconds_in_month(int64_t month_number, int64_t month_day) {
+  return in_month(month_number, month_day, 0);
+}
+
+std::vector<int64_t> week_of(std::span<const int64_t> dates, int64_t step, const Calendar& calendar) {
+  if (!calendar.week.empty()) return calendar.week;
+  if (calendar.days == "all" || step >= kWeek) return {};
+  std::vector<int64_t> week = times_of_week(dates);
+  if (week.empty() || calendar.days == "observed") return week;
+  if (calendar.days == "business") {
+    std::vector<int64_t> clocks;
+    for (const int64_t time : week)
+      if (std::find(clocks.begin(), clocks.end(), time % kDay) == clocks.end()) clocks.push_back(time % kDay);
+    std::sort(clocks.begin(), clocks.end());
+    week.clear();
+    for (int64_t day = 0; day < 5; ++day)
+      for (const int64_t clock : clocks) week.push_back(day * kDay + clock);
+    return week;
+  }
+  const int64_t weeks = (dates.back() - dates.front()) / kWeek, steps = kWeek / step;
+  if (weeks < 2 || std::ssize(week) >= steps) return {};
+  TimeAxis axis;
+  axis.dated = true;
+  axis.start = dates.front();
+  axis.week = week;
+  const double filled =
+      static_cast<double>(dates.size()) / static_cast<double>(axis.row_of(dates.back()) + 1);
+  if (is_business_week(week)) return filled >= 0.5 ? week : std::vector<int64_t>();
+  // The expected number of times of the week that chance leaves out in all weeks.
+  const double by_chance = static_cast<double>(steps) * std::pow(1 - filled, static_cast<double>(weeks));
+  return weeks >= 4 && by_chance < 0.01 ? week : std::vector<int64_t>();
+}
+
+int64_t TimeAxis::at(int64_t row) const {
+  return at(row, {start, month_day, business});
+}
+
+int64_t TimeAxis::at(int64_t row, const SeriesPhase& phase) const {
+  if (!dated) return phase.start + row * (step == 0 ? 1 : step);
+  if (months != 0) {
+    const io::CivilTime first = io::to_civil(phase.start);
+    const int64_t date = in_month(month_index(first) + row * months,
+                                  phase.month_day != 0 ? phase.month_day : first.day, clock_of(first));
+    return phase.business ? to_business_day(date, phase.month_day) : date;
+  }
+  int64_t seconds = phase.start + row * step;
   if (!week.empty()) {
-    const int64_t monday = monday_of(start), count = std::ssize(week);
-    const int64_t at = std::lower_bound(week.begin(), week.end(), start - monday) - week.begin() + row;
+    const int64_t monday = monday_of(phase.start), count = std::ssize(week);
+    const int64_t at = std::lower_bound(week.begin(), week.end(), phase.start - monday) - week.begin() + row;
     const int64_t weeks = floor_divide(at, count);
     seconds = monday + weeks * kWeek + week[static_cast<size_t>(at - weeks * count)];
   }
@@ -356,7 +393,7 @@ int64_t TimeAxis::at(int64_t row) const {
 }
 
 int64_t TimeAxis::row_of(int64_t seconds) const {
-  require(dated, ErrorKind::data, "a row by date was requested, but the series has no dates");
+  require(has_times(), ErrorKind::data, "a row by date was requested, but the series has no dates");
   if (months != 0)
     return -floor_divide(month_index(io::to_civil(start)) - month_index(io::to_civil(seconds)), months);
   if (week.empty()) return step == 0 ? 0 : -floor_divide(start - seconds, step);
@@ -369,11 +406,11 @@ int64_t TimeAxis::row_of(int64_t seconds) const {
 }
 
 std::string TimeAxis::text_at(int64_t row) const {
-  return dated ? io::format_date_time(at(row), style) : fmt::format("{}", row);
+  return dated ? io::format_date_time(at(row), style) : fmt::format("{}", at(row));
 }
 
 int64_t TimeAxis::first_row_at(int64_t seconds) const {
-  require(dated, ErrorKind::data, "a row by date was requested, but the series has no dates");
+  require(has_times(), ErrorKind::data, "a row by date was requested, but the series has no dates");
   // Between two changes the clock increases.
   int64_t low = 0;
   for (size_t change = 0; change <= clock_changes.size(); ++change) {
@@ -394,7 +431,7 @@ int64_t TimeAxis::first_row_at(int64_t seconds) const {
 }
 
 std::string TimeAxis::frequency_text() const {
-  if (!dated) return "rows";
+  if (!dated) return step == 0 ? "rows" : fmt::format("{}", step);
   const std::string text = step_text(step, months);
   if (business) return fmt::format("{} ({} business day)", text, month_day == 1 ? "first" : "last");
   if (week.empty()) return text;
@@ -413,8 +450,8 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
   axis.dated = true;
   axis.start = dates[0];
   axis.style = style;
-  std::vector<int64_t> positions = positions_of(dates, axis);
-  const Commonest common = commonest_difference(positions);
+  std::vector<int64_t> positions = date_positions(dates, axis);
+  const Commonest common = commonest_difference(positions, calendar.step);
   (axis.month_day != 0 ? axis.months : axis.step) = common.step;
   // A file whose steps are all equal is on every step, whatever the weekdays.
   const bool gaps = common.count + 1 < std::ssize(dates);
@@ -432,7 +469,7 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
          "but {} and {} (lines {} and {}) are {} apart{}",
          source, line_of(row), axis.frequency_text(), common.count, positions.size() - 1,
          io::format_date_time(dates[i - 1], style), io::format_date_time(dates[i], style), line_of(row - 1),
-         line_of(row), step_text(dates[i] - dates[i - 1], 0), kRemedy);
+         line_of(row), step_text(dates[i] - dates[i - 1], 0), remedy(axis.step, axis.months));
   }
   axis.length = (positions.back() - positions.front()) / common.step + 1;
   const auto rows = static_cast<int64_t>(dates.size());
@@ -443,7 +480,8 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
           "{}: at the most common step of {} the dates from {} to {} span {} rows, but the file has only {}: "
           "more than half would be missing{}",
           source, axis.frequency_text(), io::format_date_time(dates.front(), style),
-          io::format_date_time(dates.back(), style), axis.length, rows, kRemedy);
+          io::format_date_time(dates.back(), style), axis.length, rows,
+          fmt::format("; data.resample pools dates to a longer step, {}", kRowsRemedy));
   result.notes.push_back(gap_note(dates, positions, common.step, result.missing_rows, style));
   result.rows = std::move(positions);
   const int64_t first = result.rows.front();
@@ -453,14 +491,13 @@ DatedRows lay_out_dates(std::span<const int64_t> dates, const LineOf& line_of, c
 
 DatedRows space_rows_equally(std::span<const int64_t> dates, const LineOf& line_of,
                              const io::DateStyle& style, const std::string& source) {
-  for (size_t i = 0; i < dates.size(); ++i)
-    if (dates[i] == io::kMissingDate) fail_empty_date(dates, i, line_of, source);
+  require_dates(dates, line_of, source);
   DatedRows result;
   TimeAxis& axis = result.axis;
   axis.dated = true;
   axis.style = style;
   axis.length = static_cast<int64_t>(dates.size());
-  const std::vector<int64_t> positions = positions_of(dates, axis);
+  const std::vector<int64_t> positions = date_positions(dates, axis);
   const Commonest common = commonest_difference(positions);
   require(common.count > 0, ErrorKind::data, "{}: expected at least 2 rows with increasing dates, got none",
           source);

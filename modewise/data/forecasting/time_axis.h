@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "modewise/io/tables/date_time.h"
@@ -18,8 +19,16 @@ struct ClockChange {
   bool operator==(const ClockChange&) const = default;
 };
 
+/// Dates of a series that has the step of a clock: the date of its row 0, and as in TimeAxis.
+struct SeriesPhase {
+  int64_t start = 0;
+  int64_t month_day = 0;
+  bool business = false;
+};
+
 struct TimeAxis {
-  bool dated = false;  // false: the time of a row is its index
+  bool dated =
+      false;  // false: the time of a row is a number, start + row · step, or its index without a step
   int64_t start = 0;   // seconds since 1970-01-01T00:00:00, of row 0
   int64_t step = 0;    // seconds; 0 when the step is `months`
   int64_t months = 0;  // calendar months (12: years)
@@ -35,14 +44,18 @@ struct TimeAxis {
 
   /// Time of `row` in seconds, or the row index if not dated; also before and beyond the data.
   int64_t at(int64_t row) const;
+  /// The same for a series of another phase.
+  int64_t at(int64_t row, const SeriesPhase& phase) const;
+  /// Whether rows have a time besides their index: dates, or numbers.
+  bool has_times() const { return dated || step != 0; }
   /// `at` in the file's date format, or the row index.
   std::string text_at(int64_t row) const;
-  /// The first row at or after `seconds`, clamped to [0, length]. Needs dates.
+  /// The first row at or after `seconds`, clamped to [0, length]. Needs times.
   int64_t first_row_at(int64_t seconds) const;
   /// The row of a time without clock changes, or of the next one that has a row; also before and beyond the
-  /// data. Needs dates.
+  /// data. Needs times.
   int64_t row_of(int64_t seconds) const;
-  /// "1 h", "15 min", "1 month", "1 year", "1 business day"; "rows" when not dated.
+  /// "1 h", "15 min", "1 month", "1 year", "1 business day"; "rows", or the step of numbers, when not dated.
   std::string frequency_text() const;
 };
 
@@ -66,7 +79,35 @@ struct Calendar {
   std::string days = "auto";
   std::vector<int64_t> week;  // as in TimeAxis; if not empty, the calendar
   bool sparse = false;        // any number of steps may be without a date
+  int64_t step = 0;           // seconds or months between rows; 0: the most common difference
 };
+
+/// Dates as numbers: seconds, or months if the dates, which increase, are monthly; sets axis.month_day and
+/// axis.business of monthly ones.
+std::vector<int64_t> date_positions(std::span<const int64_t> dates, TimeAxis& axis);
+/// Data error for an empty date, with its line.
+void require_dates(std::span<const int64_t> dates, const LineOf& line_of, const std::string& source);
+/// Number of a date on the calendar of months, and seconds of a day of such a month (cut to its length).
+int64_t month_number(int64_t seconds);
+int64_t seconds_in_month(int64_t month_number, int64_t month_day);
+
+/// How often each positive difference of consecutive positions occurs; add() may be called for each series.
+class Differences {
+ public:
+  void add(std::span<const int64_t> positions);
+  int64_t commonest() const;  // the smallest of equally frequent ones; 0: none
+  int64_t count(int64_t step) const;
+  int64_t all() const { return all_; }
+
+ private:
+  std::unordered_map<int64_t, int64_t> counts_;
+  int64_t all_ = 0;
+};
+
+/// "1 h", "2 months", "1 year".
+std::string step_text(int64_t seconds, int64_t months);
+/// The weekly calendar of the dates that `calendar` allows; empty: none. `step`: seconds between rows.
+std::vector<int64_t> week_of(std::span<const int64_t> dates, int64_t step, const Calendar& calendar);
 
 /// Detects the step (the most common difference; calendar months if all dates are on one day of the month, or
 /// on its first or last business day), the calendar, and fills gaps. Data errors, with file, line and both

@@ -63,11 +63,16 @@ Json modes_of(const data::Panel& panel) {
 Result describe_panel(ForecastConfig config, data::PanelChoice choice) {
   const data::Panel panel = data::load_panel(config.data, std::move(choice.table));
   std::vector<int64_t> rows;
-  int64_t last = 0;
+  int64_t last = 0, first_series = 0, last_series = 0;
+  const auto end = [&](int64_t s) { return panel.time_at(s, panel.rows(s) - 1); };
   for (int64_t s = 0; s < panel.series(); ++s) {
     rows.push_back(panel.rows(s));
     last = std::max(last, panel.clock_row(s, panel.rows(s)) - 1);
+    if (panel.time_at(s, 0) < panel.time_at(first_series, 0)) first_series = s;
+    if (end(s) > end(last_series)) last_series = s;
   }
+  const std::string first_time = panel.time_text(first_series, 0),
+                    last_time = panel.time_text(last_series, panel.rows(last_series) - 1);
   std::sort(rows.begin(), rows.end());
   const int64_t median = rows[rows.size() / 2];
   if (config.forecast.longest() == 0)
@@ -90,8 +95,8 @@ Result describe_panel(ForecastConfig config, data::PanelChoice choice) {
                {"rows_of_all_series", panel.offsets.back()},
                {"rows_of_a_series", {{"min", rows.front()}, {"median", median}, {"max", rows.back()}}},
                {"dated", panel.clock.dated},
-               {"first", panel.clock.text_at(0)},
-               {"last", panel.clock.text_at(last)},
+               {"first", first_time},
+               {"last", last_time},
                {"frequency", panel.clock.frequency_text()},
                {"variables", variables},
                {"future_covariates", panel.known.names},
@@ -106,9 +111,8 @@ Result describe_panel(ForecastConfig config, data::PanelChoice choice) {
   std::string text = fmt::format("{}: a panel of {} series of {} to {} rows (median {}), {} rows in all\n",
                                  panel.source, Cell::count(panel.series()).text(), rows.front(), rows.back(),
                                  median, Cell::count(panel.offsets.back()).text());
-  if (panel.clock.dated)
-    text += fmt::format("from {} to {}, every {}\n", panel.clock.text_at(0), panel.clock.text_at(last),
-                        panel.clock.frequency_text());
+  if (panel.clock.has_times())
+    text += fmt::format("from {} to {}, every {}\n", first_time, last_time, panel.clock.frequency_text());
   for (const std::string& note : notes) text += "note: " + note + "\n";
   report::Table table({{"variable"}, {"missing"}, {"min"}, {"mean"}, {"max"}, {"deviation"}});
   const auto value = [](const Json& x) {

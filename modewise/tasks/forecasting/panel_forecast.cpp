@@ -26,15 +26,6 @@
 namespace modewise::tasks {
 namespace {
 
-/// Row `row` of series `s`, also beyond its end.
-int64_t seconds_of(const data::Panel& panel, int64_t s, int64_t row) {
-  return panel.clock.dated ? panel.clock.at(panel.clock_row(s, row)) : row;
-}
-
-std::string time_text(const data::Panel& panel, int64_t s, int64_t row) {
-  return panel.clock.dated ? panel.clock.text_at(panel.clock_row(s, row)) : fmt::format("{}", row);
-}
-
 /// Scaled history [V, rows] of a series up to `rows`, and its mask.
 std::pair<at::Tensor, at::Tensor> history_of(const PanelForecaster& by, int64_t series, int64_t rows) {
   const data::Panel& panel = *by.panel;
@@ -411,9 +402,9 @@ std::string series_csv(const PanelForecast& forecast, int64_t i, const data::Pan
   const std::string id = cells_text(panel.layout.series[static_cast<size_t>(from.series)], reader);
   for (int64_t step = 0; step < forecast.steps; ++step) {
     const int64_t row = from.origin + step;
-    text += id + "," +
-            time_cells(panel.time_columns, time_text(panel, from.series, row),
-                       seconds_of(panel, from.series, row));
+    text +=
+        id + "," +
+        time_cells(panel.time_columns, panel.time_text(from.series, row), panel.time_at(from.series, row));
     for (int64_t v = 0; v < forecast.variables; ++v) {
       const auto at = static_cast<size_t>((i * forecast.variables + v) * forecast.steps + step);
       const double unit = forecast.units[static_cast<size_t>(i * forecast.variables + v)];
@@ -435,7 +426,7 @@ std::string windows_csv(const PanelForecaster& by, std::span<const data::PanelWi
   std::string text;
   for (int64_t i = 0; i < part.series; ++i) {
     const data::PanelWindow& window = windows[static_cast<size_t>(i)];
-    const std::string from = report::csv_cell(time_text(*by.panel, window.series, window.origin)) + ",";
+    const std::string from = report::csv_cell(by.panel->time_text(window.series, window.origin)) + ",";
     text += prefixed_rows(series_csv(part, i, window, *by.panel, reader), from);
   }
   return text;
@@ -454,7 +445,7 @@ std::string to_npz(const PanelForecast& forecast, const data::Panel& panel) {
   for (int64_t s = 0; s < panel.series(); ++s) {
     names.push_back(panel.name(s));
     for (int64_t step = 0; step < forecast.steps; ++step)
-      times.push_back(seconds_of(panel, s, panel.rows(s) + step));
+      times.push_back(panel.time_at(s, panel.rows(s) + step));
   }
   const int64_t series = panel.series(), levels = std::ssize(forecast.levels);
   std::map<std::string, io::Array> arrays = {
@@ -478,8 +469,8 @@ nlohmann::ordered_json to_json(const PanelForecast& forecast, const data::Panel&
     std::vector<int64_t> seconds;
     for (int64_t step = 0; step < forecast.steps; ++step) {
       const int64_t row = panel.rows(s) + step;
-      times.push_back(time_text(panel, s, row));
-      if (panel.clock.dated) seconds.push_back(clock_seconds(panel.clock, panel.clock_row(s, row)));
+      times.push_back(panel.time_text(s, row));
+      if (panel.clock.dated) seconds.push_back(clock_seconds(panel.clock.style, panel.time_at(s, row)));
     }
     for (int64_t v = 0; v < forecast.variables; ++v) {
       const auto first = static_cast<size_t>(s * forecast.variables + v) * steps;

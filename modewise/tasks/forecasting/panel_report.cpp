@@ -71,9 +71,7 @@ report::HtmlPage PanelRun::page(const Json& metrics) {
   const CalibratedForecaster with = calibrated();
   const Json& evaluation = metrics.at(evaluated_part(metrics));
   const int64_t horizon = config.window().horizon;
-  const auto time = [&](int64_t s, int64_t row) {
-    return static_cast<double>(panel.clock.dated ? panel.clock.at(panel.clock_row(s, row)) : row);
-  };
+  const auto time = [&](int64_t s, int64_t row) { return static_cast<double>(panel.time_at(s, row)); };
   const auto figure_of = [&](const data::PanelWindow& window) {
     const ForecastBlock block = by.forecast(std::span(&window, 1));
     const std::vector<float> quantiles = with.quantiles(block);

@@ -173,6 +173,13 @@ data::ForecastDataConfig PanelRun::series_config() const {
   data::ForecastDataConfig from = config.data;
   from.date_order = date_order_;
   from.variables = variables_;
+  from.step_seconds = clock_.step;
+  from.step_months = clock_.months;
+  from.trained_id = id_;
+  if (!time_numbers_.empty()) {
+    from.time = {time_numbers_};
+    from.time_format = "number";
+  }
   if (!variables_.empty()) from.variables.insert(from.variables.end(), from.known.begin(), from.known.end());
   return from;
 }
@@ -189,7 +196,7 @@ data::Panel PanelRun::load_panel(const std::string& path, std::optional<data::Se
   require(loaded.clock.step == clock_.step && loaded.clock.months == clock_.months, ErrorKind::data,
           "{}: its rows are {} apart, but those of the run's training {}", loaded.source,
           loaded.clock.frequency_text(), clock_.frequency_text());
-  if (clock_.dated && clock_has_start_) loaded.row_offset = clock_.row_of(loaded.clock.start);
+  if (clock_.has_times() && clock_has_start_) loaded.row_offset = clock_.row_of(loaded.clock.start);
   return loaded;
 }
 
@@ -220,6 +227,8 @@ void PanelRun::load(const DataRequest& request) {
     units_ = panel.units;
     if (panel.clock.dated) date_order_ = data::date_order_of(panel.clock.style);
     clock_ = panel.clock;
+    id_ = panel.layout.id;
+    if (!clock_.dated && clock_.has_times()) time_numbers_ = panel.time_columns.names.at(0);
     encodings_ = data::encodings_of(panel.statics, panel.source);
     known_gaps_ = data::known_has_gaps(panel);
   }
@@ -306,7 +315,7 @@ Json PanelRun::describe() const {
                {"series", panel.series()},
                {"rows", panel.offsets.back()},
                {"variables", variables_},
-               {"id", panel.layout.id},
+               {"id", id_},
                {"ahead", {{"features", features()}, {"modes", 0}, {"missing", known_gaps_}}},
                {"static_covariates", data::to_json(encodings_)},
                {"time",
@@ -317,6 +326,7 @@ Json PanelRun::describe() const {
                  {"week", clock_.week}}}};
   if (units_) json["units"] = *units_;
   if (!date_order_.empty()) json["date_order"] = date_order_;
+  if (!time_numbers_.empty()) json["time_numbers"] = time_numbers_;
   return json;
 }
 
@@ -328,6 +338,8 @@ void PanelRun::restore(const Json& json, const std::string& /*file*/) {
   }
   if (json.contains("units")) units_ = json["units"].get<std::map<std::string, std::string>>();
   date_order_ = json.value("date_order", "");
+  id_ = json.at("id").get<std::vector<std::string>>();
+  time_numbers_ = json.value("time_numbers", "");
   trained_on_ = json.at("source");
   trained_hash_ = json.at("hash");
   trained_series_ = json.value("series", int64_t{0});
@@ -336,7 +348,7 @@ void PanelRun::restore(const Json& json, const std::string& /*file*/) {
   const Json& time = json.at("time");
   clock_.step = time.at("step");
   clock_.months = time.at("months");
-  clock_.dated = clock_.step != 0 || clock_.months != 0;
+  clock_.dated = time.at("dated");
   clock_has_start_ = time.contains("start");
   clock_.start = time.value("start", int64_t{0});
   clock_.week = time.value("week", std::vector<int64_t>{});

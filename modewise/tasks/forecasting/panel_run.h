@@ -100,6 +100,8 @@ class PanelRun final : public Run {
   int64_t trained_series_ = 0, trained_rows_ = 0;            // of these data
   bool whole_ = false;                                       // no split: the last windows are evaluated
   data::TimeAxis clock_;                                     // of the training
+  std::vector<std::string> id_;                              // id columns of the training
+  std::string time_numbers_;                                 // column of numbers that are its times, or ""
   bool clock_has_start_ = true;                              // false: a run made before
   std::vector<data::StaticEncoding> encodings_;
   bool known_gaps_ = false;  // whether future covariates are missing in rows of the training

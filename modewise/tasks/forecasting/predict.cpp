@@ -106,7 +106,7 @@ Forecast in_units(const ForecastRun& run, const data::Series& series, int64_t fi
   for (size_t step = 0; step < count; ++step) {
     const int64_t row = first + static_cast<int64_t>(step);
     result.seconds.push_back(series.time.at(row));
-    result.clock.push_back(clock_seconds(series.time, row));
+    result.clock.push_back(clock_seconds(series.time.style, series.time.at(row)));
     result.times.push_back(series.time.text_at(row));
   }
   for (size_t s = 0; s < mean.size(); ++s) {
@@ -129,9 +129,7 @@ Forecast in_units(const ForecastRun& run, const data::Series& series, int64_t fi
 
 }  // namespace
 
-int64_t clock_seconds(const data::TimeAxis& time, int64_t row) {
-  const int64_t seconds = time.at(row);
-  const io::DateStyle& style = time.style;
+int64_t clock_seconds(const io::DateStyle& style, int64_t seconds) {
   return style.local && !style.has_offset ? style.local->to_local(seconds) : seconds;
 }
 
@@ -238,7 +236,8 @@ Json backtest(const ForecastRun& run, int64_t stride, const std::string& split,
     const int64_t row = windows.first_row(block.first_window) + shape.lookback;
     if (visit) visit(in_units(run, data.series, row, static_cast<size_t>(shape.horizon), block, quantiles));
     Json origin = {{"row", row}, {"time", data.series.time.text_at(row)}};
-    if (data.series.time.dated) origin["seconds"] = clock_seconds(data.series.time, row);
+    if (data.series.time.dated)
+      origin["seconds"] = clock_seconds(data.series.time.style, data.series.time.at(row));
     origin["scaled"] = to_json(one.total());
     origin["repeat_mae"] = one_repeat.total().mae;
     origin["intervals"] = intervals_json(one);

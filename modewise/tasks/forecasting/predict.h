@@ -30,8 +30,8 @@ struct Forecast {
   int64_t steps() const { return std::ssize(times); }
 };
 
-/// Seconds since 1970 of a row on the clock of its text: local time of data.time_zone.
-int64_t clock_seconds(const data::TimeAxis& time, int64_t row);
+/// Seconds since 1970 on the clock of a date's text: local time of data.time_zone.
+int64_t clock_seconds(const io::DateStyle& style, int64_t seconds);
 
 /// Forecasts `steps` rows (at most the run's horizon; 0: the horizon) after the last row of `series`; models
 /// that refit are first fitted to all rows. Data errors: fewer rows than the lookback; missing cells if the

@@ -19,9 +19,7 @@ std::vector<int64_t> dates_of(std::initializer_list<const char*> texts) {
   return dates;
 }
 
-const std::string kRemedy =
-    "; data.resample = \"1 h\" or another step pools dates, data.dates = \"rows\" reads the rows as equally "
-    "spaced";
+const std::string kEqually = ", data.dates = \"rows\" reads the rows as equally spaced";
 
 const std::string kRepeats =
     "; data.id names the columns of the series ids of a long table, data.resample = \"1 day\" or another "
@@ -158,12 +156,13 @@ TEST(TimeAxis, EqualDatesAreAnError) {
 }
 
 TEST(TimeAxis, DatesGoingBackAreAnError) {
-  EXPECT_EQ(
-      error_of(ErrorKind::data,
-               [] {
-                 lay_out({"2020-01-01", "2020-01-03", "2020-01-02"});
-               }),
-      "f.csv:4: dates must increase, but 2020-01-02 comes before the date of line 3, 2020-01-03" + kRemedy);
+  EXPECT_EQ(error_of(ErrorKind::data,
+                     [] {
+                       lay_out({"2020-01-01", "2020-01-03", "2020-01-02"});
+                     }),
+            "f.csv:4: dates must increase, but 2020-01-02 comes before the date of line 3, 2020-01-03; "
+            "data.resample = \"1 d\" or another step pools dates" +
+                kEqually);
 }
 
 TEST(TimeAxis, IrregularStepsAreAnErrorThatSaysWhatWasFound) {
@@ -173,8 +172,9 @@ TEST(TimeAxis, IrregularStepsAreAnErrorThatSaysWhatWasFound) {
                  lay_out({"2020-01-01 00:00", "2020-01-01 01:00", "2020-01-01 02:00", "2020-01-01 02:30"});
                }),
       "f.csv:5: expected dates at a constant step (gaps allowed); the most common step is 1 h (2 of 3), but "
-      "2020-01-01 02:00 and 2020-01-01 02:30 (lines 4 and 5) are 30 min apart" +
-          kRemedy);
+      "2020-01-01 02:00 and 2020-01-01 02:30 (lines 4 and 5) are 30 min apart; data.resample = \"1 h\" or "
+      "another step pools dates" +
+          kEqually);
 }
 
 TEST(TimeAxis, GapsOfMoreThanHalfAreAnErrorAndAllocateNothing) {
@@ -184,8 +184,10 @@ TEST(TimeAxis, GapsOfMoreThanHalfAreAnErrorAndAllocateNothing) {
                  lay_out({"1970-01-01 00:00:00", "1970-01-01 00:00:01", "9999-01-01 00:00:00"});
                }),
       "f.csv: at the most common step of 1 s the dates from 1970-01-01 00:00:00 to 9999-01-01 00:00:00 span "
-      "253370764801 rows, but the file has only 3: more than half would be missing" +
-          kRemedy);
+      "253370764801 rows, but the file has only 3: more than half would be missing; data.resample pools "
+      "dates "
+      "to a longer step" +
+          kEqually);
 }
 
 TEST(TimeAxis, RowsMayBeTakenAsEquallySpacedUpToTheLastDate) {

@@ -140,6 +140,14 @@ bool is_number_of_rows(const TableIds& ids) {
   return ids.series.size() == ids.of_row.size();
 }
 
+/// Whether the rows come in rounds that have each label once.
+bool are_rounds(const TableIds& ids) {
+  const size_t count = ids.series.size();
+  for (size_t row = count; row < ids.of_row.size(); ++row)
+    if (ids.of_row[row] != ids.of_row[row - count]) return false;
+  return ids.of_row.size() % count == 0;
+}
+
 /// Whether the rows of each label follow each other.
 bool are_blocks(const TableIds& ids) {
   size_t blocks = 1;
@@ -186,7 +194,7 @@ std::optional<TableIds> named_ids(const io::CsvTable& table, const TableTime& ti
   std::vector<size_t> several;
   for (const size_t column : named) {
     TableIds ids = ids_of(table, {column});
-    if (is_number_of_rows(ids) && !config.follows) continue;
+    if (is_number_of_rows(ids) && !config.takes_single_rows()) continue;
     if (ids.series.size() > 1) several.push_back(column);
     if (ids.series.size() > 1 && part_rows(ids, time)) parting.push_back(std::move(ids));
   }
@@ -248,8 +256,12 @@ std::optional<TableIds> ids_one_after_the_other(const io::CsvTable& table, const
   return ids;
 }
 
-/// Blocks of rows under the name of an id: series, of which find_ids says that they have no dates.
+/// Series of rows without dates: the column with the name of an id whose labels have several rows; numbers
+/// only in blocks, or in rounds of all labels. Data error if there are several such columns, none of which
+/// parts the rows as all together do.
 std::optional<TableIds> ids_without_dates(const io::CsvTable& table, const ForecastDataConfig& config) {
+  std::vector<TableIds> found;
+  std::vector<size_t> columns;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const io::CsvColumn& column = table.columns[i];
     if (!names_ids(column.name) || !could_be_ids(column) ||
@@ -257,14 +269,116 @@ std::optional<TableIds> ids_without_dates(const io::CsvTable& table, const Forec
         std::find(config.columns.begin(), config.columns.end(), column.name) != config.columns.end())
       continue;
     TableIds ids = ids_of(table, {i});
-    if (ids.series.size() > 1 && have_several_rows(ids) && are_blocks(ids)) return ids;
+    if (!make_series(ids) || (column.kind == io::CsvColumn::number && !are_blocks(ids) && !are_rounds(ids)))
+      continue;
+    columns.push_back(i);
+    found.push_back(std::move(ids));
   }
-  return std::nullopt;
+  if (found.size() < 2) return found.empty() ? std::nullopt : std::optional(std::move(found[0]));
+  const TableIds all = ids_of(table, columns);
+  for (TableIds& ids : found)
+    if (ids.of_row == all.of_row) return std::move(ids);
+  std::vector<std::string> names;
+  for (const size_t column : columns) names.push_back(table.columns[column].name);
+  fail(
+      ErrorKind::data,
+      "{}: the rows belong to several series, and the columns {} could be the series id: set data.id to one, "
+      "or to all, [\"{}\"]",
+      table.source, quoted_names(table, columns), fmt::join(names, "\", \""));
 }
 
-std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& time,
-                                  const ForecastDataConfig& config) {
-  if (table.rows < 2 && !config.follows) return std::nullopt;
+/// The id columns of the training data of a panel run, if the table has them.
+std::optional<TableIds> trained_ids(const io::CsvTable& table, const ForecastDataConfig& config) {
+  std::vector<size_t> columns;
+  for (const std::string& name : config.trained_id) {
+    const io::CsvColumn* column = table.find(name);
+    if (column == nullptr || column->kind == io::CsvColumn::date) return std::nullopt;
+    columns.push_back(static_cast<size_t>(column - table.columns.data()));
+  }
+  if (columns.empty()) return std::nullopt;
+  return ids_of(table, columns);
+}
+
+/// Whether a column that is neither time nor id has other texts or whole numbers in two rows, as an id may. A
+/// single column of values is none.
+bool may_part(const SeriesTable& read, size_t column, int64_t first, int64_t row) {
+  const std::vector<size_t>&ids = read.ids.columns, &values = read.values;
+  if (read.time.takes(column) || std::ranges::find(ids, column) != ids.end()) return false;
+  if (values.size() == 1 && values[0] == column) return false;
+  const auto differ = [&](const auto& cells) {
+    return std::ssize(cells) > std::max(first, row) &&
+           cells[static_cast<size_t>(first)] != cells[static_cast<size_t>(row)];
+  };
+  const io::CsvColumn& cells = read.table.columns[column];
+  if (cells.kind == io::CsvColumn::text) return differ(cells.texts);
+  return cells.kind == io::CsvColumn::number && differ(cells.numbers) &&
+         std::ranges::all_of(cells.numbers, [](double x) { return x == std::floor(x); });
+}
+
+void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cells) {
+  const auto maximum =
+      static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
+  require(cells <= maximum, ErrorKind::data,
+          "{}: its {} series share too few dates: pivoted they would have {} cells for {} rows", table.source,
+          ids.series.size(), cells, table.rows);
+}
+
+}  // namespace
+
+int64_t Clock::row_of(int64_t date) const {
+  const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();
+  return laid.rows.empty() ? at : laid.rows[static_cast<size_t>(at)];
+}
+
+Clock shared_clock(const io::CsvTable& table, const TableTime& time,
+                   const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config,
+                   int64_t step) {
+  const auto row_with = [&](int64_t date) {
+    return std::find(time.dates.begin(), time.dates.end(), date) - time.dates.begin();
+  };
+  Clock clock{sorted_distinct(time.dates), {}};
+  const LineOf line_of = [&](int64_t at) {
+    return TableLines(table)(row_with(clock.dates[static_cast<size_t>(at)]));
+  };
+  clock.laid = lay_rows(clock.dates, line_of, time.style, table.source, config, clock_changes, step);
+  return clock;
+}
+
+void fail_second_row(const SeriesTable& read, int64_t first, int64_t row) {
+  bool parted = false;
+  for (size_t column = 0; column < read.table.columns.size(); ++column)
+    parted = parted || may_part(read, column, first, row);
+  const TableLines lines(read.table);
+  const auto at = static_cast<size_t>(row);
+  fail(ErrorKind::data, "{}:{}: series '{}' has a second row for {}, the first is in line {}: {}",
+       read.table.source, lines(row), read.ids.series.label(static_cast<size_t>(read.ids.of_row[at])),
+       io::format_date_time(read.time.dates[at], read.time.style), lines(first),
+       parted ? "set data.id to all series id columns" : "remove one of them");
+}
+
+std::string long_table_note(const std::vector<std::string>& id, int64_t series) {
+  return fmt::format("a long table of {} series with the id '{}'", series, fmt::join(id, "/"));
+}
+
+bool always_names_series(std::string_view column) {
+  const std::string name = io::to_lower(column);
+  return name == "unique_id" || name == "item_id" || name == "series_id" || name == "ts_id";
+}
+
+bool usually_names_series(std::string_view column) {
+  return names_ids(column);
+}
+
+bool may_hold_several_series(const TableTime& time) {
+  return !time.columns.empty() && (rows_for_each_date(time.dates) > 1 || are_unordered(time.dates));
+}
+
+std::optional<TableIds> find_series_ids(const io::CsvTable& table, const TableTime& time,
+                                        const ForecastDataConfig& config) {
+  if (config.id == std::vector<std::string>{"none"}) return std::nullopt;
+  if (!config.id.empty()) return ids_of(table, asked_for(table, config));
+  if (auto ids = trained_ids(table, config)) return ids;
+  if (table.rows < 2 && !config.takes_single_rows()) return std::nullopt;
   if (time.columns.empty()) return ids_without_dates(table, config);
   std::vector<size_t> always, named, others;
   for (size_t i = 0; i < table.columns.size(); ++i) {
@@ -279,7 +393,7 @@ std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& ti
   const bool equal = repeats > 1, unordered = are_unordered(time.dates);
   for (const size_t column : always) {
     TableIds ids = ids_of(table, {column});
-    if (is_number_of_rows(ids) && !config.follows && !unordered && !equal) continue;
+    if (is_number_of_rows(ids) && !config.takes_single_rows() && !unordered && !equal) continue;
     if (part_rows(ids, time) || named.empty()) return ids;
     named.insert(std::upper_bound(named.begin(), named.end(), column), column);
   }
@@ -320,91 +434,19 @@ std::optional<TableIds> found_ids(const io::CsvTable& table, const TableTime& ti
   return std::nullopt;
 }
 
-/// Whether a column that is neither time nor id has other texts or whole numbers in two rows, as an id may. A
-/// single column of values is none.
-bool may_part(const SeriesTable& read, size_t column, int64_t first, int64_t row) {
-  const std::vector<size_t>&ids = read.ids.columns, &values = read.values;
-  if (read.time.takes(column) || std::ranges::find(ids, column) != ids.end()) return false;
-  if (values.size() == 1 && values[0] == column) return false;
-  const auto differ = [&](const auto& cells) {
-    return std::ssize(cells) > std::max(first, row) &&
-           cells[static_cast<size_t>(first)] != cells[static_cast<size_t>(row)];
-  };
-  const io::CsvColumn& cells = read.table.columns[column];
-  if (cells.kind == io::CsvColumn::text) return differ(cells.texts);
-  return cells.kind == io::CsvColumn::number && differ(cells.numbers) &&
-         std::ranges::all_of(cells.numbers, [](double x) { return x == std::floor(x); });
-}
-
-void require_shared(const io::CsvTable& table, const TableIds& ids, int64_t cells) {
-  const auto maximum =
-      static_cast<int64_t>(2 * std::filesystem::file_size(table.source) + (size_t{64} << 20)) / 8;
-  require(cells <= maximum, ErrorKind::data,
-          "{}: its {} series share too few dates: pivoted they would have {} cells for {} rows", table.source,
-          ids.series.size(), cells, table.rows);
-}
-
-}  // namespace
-
-int64_t Clock::row_of(int64_t date) const {
-  const auto at = std::lower_bound(dates.begin(), dates.end(), date) - dates.begin();
-  return laid.rows.empty() ? at : laid.rows[static_cast<size_t>(at)];
-}
-
-Clock shared_clock(const io::CsvTable& table, const TableTime& time,
-                   const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config) {
-  const auto row_with = [&](int64_t date) {
-    return std::find(time.dates.begin(), time.dates.end(), date) - time.dates.begin();
-  };
-  Clock clock{sorted_distinct(time.dates), {}};
-  const LineOf line_of = [&](int64_t at) {
-    return TableLines(table)(row_with(clock.dates[static_cast<size_t>(at)]));
-  };
-  clock.laid = lay_rows(clock.dates, line_of, time.style, table.source, config, clock_changes);
-  return clock;
-}
-
-void fail_second_row(const SeriesTable& read, int64_t first, int64_t row) {
-  bool parted = false;
-  for (size_t column = 0; column < read.table.columns.size(); ++column)
-    parted = parted || may_part(read, column, first, row);
-  const TableLines lines(read.table);
-  const auto at = static_cast<size_t>(row);
-  fail(ErrorKind::data, "{}:{}: series '{}' has a second row for {}, the first is in line {}: {}",
-       read.table.source, lines(row), read.ids.series.label(static_cast<size_t>(read.ids.of_row[at])),
-       io::format_date_time(read.time.dates[at], read.time.style), lines(first),
-       parted ? "set data.id to all series id columns" : "remove one of them");
-}
-
-std::string long_table_note(const std::vector<std::string>& id, int64_t series) {
-  return fmt::format("a long table of {} series with the id '{}'", series, fmt::join(id, "/"));
-}
-
-bool always_names_series(std::string_view column) {
-  const std::string name = io::to_lower(column);
-  return name == "unique_id" || name == "item_id" || name == "series_id" || name == "ts_id";
-}
-
-bool usually_names_series(std::string_view column) {
-  return names_ids(column);
-}
-
-bool may_hold_several_series(const TableTime& time) {
-  return !time.columns.empty() && (rows_for_each_date(time.dates) > 1 || are_unordered(time.dates));
-}
-
 std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& time,
                                  const ForecastDataConfig& config) {
-  if (config.id == std::vector<std::string>{"none"}) return std::nullopt;
-  std::optional<TableIds> ids =
-      config.id.empty() ? found_ids(table, time, config) : ids_of(table, asked_for(table, config));
+  std::optional<TableIds> ids = find_series_ids(table, time, config);
   if (!ids) return ids;
-  require(
-      !time.columns.empty() || config.panel == "yes", ErrorKind::data,
-      "{}: column '{}' names {} series, but no column holds dates: data.panel = yes reads the rows of each "
-      "series in their order, data.id = none one series",
-      table.source, table.columns[ids->columns[0]].name, ids->series.size());
-  require(config.follows || std::ssize(ids->series) < table.rows, ErrorKind::data,
+  if (config.panel != "yes" && (time.columns.empty() || time.counted))
+    fail(
+        ErrorKind::data,
+        "{}: column '{}' names {} series, but no column holds dates: data.panel = yes reads the rows of each "
+        "series {}, data.id = none one series",
+        table.source, table.columns[ids->columns[0]].name, ids->series.size(),
+        time.counted ? fmt::format("by the numbers of column '{}'", table.columns[time.columns[0]].name)
+                     : "in their order");
+  require(config.takes_single_rows() || std::ssize(ids->series) < table.rows, ErrorKind::data,
           "{}: {} is its own series with {} as series id; data.id = none reads one series", table.source,
           table.rows == 1 ? "its row" : fmt::format("each of the {} rows", table.rows),
           table.columns[ids->columns[0]].name);

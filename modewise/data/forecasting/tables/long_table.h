@@ -29,7 +29,12 @@ bool may_hold_several_series(const TableTime& time);
 /// usual name such as id or station if dates repeat, or decrease in places, or if it holds texts on several
 /// rows each, or all such columns together; else, if dates repeat, the column of texts that parts the rows
 /// into series without equal dates. None for wide tables. Data errors if several columns qualify, if columns
-/// that are not named like ids or hold numbers could part the rows, or if every row is its own series.
+/// that are not named like ids or hold numbers could part the rows.
+std::optional<TableIds> find_series_ids(const io::CsvTable& table, const TableTime& time,
+                                        const ForecastDataConfig& config);
+
+/// find_series_ids, of which series the program can make something. Data errors: a table without dates that
+/// is not read as a panel, and a table in which every row is its own series.
 std::optional<TableIds> find_ids(const io::CsvTable& table, const TableTime& time,
                                  const ForecastDataConfig& config);
 
@@ -40,9 +45,10 @@ struct Clock {
 
   int64_t row_of(int64_t date) const;
 };
-/// The clock of a table with dates, by `config`.
+/// The clock of a table with dates, by `config`. `step`: as in Calendar.
 Clock shared_clock(const io::CsvTable& table, const TableTime& time,
-                   const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config);
+                   const std::vector<ClockChange>& clock_changes, const ForecastDataConfig& config,
+                   int64_t step = 0);
 
 /// Data error for a row with the series and the date of row `first`: another column may tell them apart, or
 /// one of them is too many.

@@ -32,8 +32,8 @@ std::string order_note(std::span<const int64_t> dates, const LineOf& line_of, co
 
 DatedRows lay_sorted(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                      const std::string& source, const ForecastDataConfig& config,
-                     const std::vector<ClockChange>& clock_changes) {
-  const Calendar calendar{config.calendar_days, config.week, config.panel == "yes"};
+                     const std::vector<ClockChange>& clock_changes, int64_t step) {
+  const Calendar calendar{config.calendar_days, config.week, config.panel == "yes", step};
   DatedRows laid;
   if (!config.resample.empty())
     laid = pool_dates(dates, parse_step(config.resample, "data.resample"), line_of, style, source, calendar);
@@ -55,7 +55,7 @@ bool pools_days(const ForecastDataConfig& config) {
 
 DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                    const std::string& source, const ForecastDataConfig& config,
-                   const std::vector<ClockChange>& clock_changes) {
+                   const std::vector<ClockChange>& clock_changes, int64_t step) {
   const bool as_they_stand = config.dates == "rows";
   if (config.follows && dates.size() == 1 && dates[0] != io::kMissingDate) {
     DatedRows one;
@@ -69,13 +69,13 @@ DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const 
           "data.resample needs dates, which data.dates = rows ignores: set only one of them");
   const bool sorted = std::is_sorted(dates.begin(), dates.end());
   const bool in_order = sorted || (as_they_stand && !std::is_sorted(dates.rbegin(), dates.rend()));
-  if (in_order) return lay_sorted(dates, line_of, style, source, config, clock_changes);
+  if (in_order) return lay_sorted(dates, line_of, style, source, config, clock_changes, step);
 
   const std::vector<int64_t> order = rows_by_date(dates);
   std::vector<int64_t> rising;
   for (const int64_t row : order) rising.push_back(dates[static_cast<size_t>(row)]);
   const auto line_of_sorted = [&](int64_t at) { return line_of(order[static_cast<size_t>(at)]); };
-  DatedRows laid = lay_sorted(rising, line_of_sorted, style, source, config, clock_changes);
+  DatedRows laid = lay_sorted(rising, line_of_sorted, style, source, config, clock_changes, step);
   std::vector<int64_t> rows(dates.size());
   for (size_t i = 0; i < order.size(); ++i)
     rows[static_cast<size_t>(order[i])] = laid.rows.empty() ? static_cast<int64_t>(i) : laid.rows[i];

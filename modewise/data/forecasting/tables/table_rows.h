@@ -17,10 +17,10 @@ namespace modewise::data {
 
 /// The time axis of a table's rows in any order, by `config`: constant steps with gaps, equally spaced rows,
 /// or resampled. Row r of the table is row `rows[r]` of the axis. A note says that the rows are not in order.
-/// `line_of` as in lay_out_dates.
+/// `line_of` as in lay_out_dates, `step` as in Calendar.
 DatedRows lay_rows(std::span<const int64_t> dates, const LineOf& line_of, const io::DateStyle& style,
                    const std::string& source, const ForecastDataConfig& config,
-                   const std::vector<ClockChange>& clock_changes = {});
+                   const std::vector<ClockChange>& clock_changes = {}, int64_t step = 0);
 
 /// Whether `config` resamples to whole days or months, which begin at midnight of the local clock.
 bool pools_days(const ForecastDataConfig& config);

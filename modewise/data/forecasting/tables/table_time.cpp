@@ -11,6 +11,7 @@
 #include "modewise/core/error.h"
 #include "modewise/core/nearest_name.h"
 #include "modewise/data/forecasting/tables/clock_column.h"
+#include "modewise/data/forecasting/tables/counted_rows.h"
 #include "modewise/data/forecasting/tables/date_and_clock.h"
 #include "modewise/data/forecasting/tables/date_parts.h"
 #include "modewise/data/forecasting/tables/local_clock.h"
@@ -278,6 +279,7 @@ TableTime found_time(const io::CsvTable& table, const ForecastDataConfig& config
       return *numbers;
     }
   }
+  if (auto counted = find_counted_rows(table, config)) return *counted;
   check_unread(table, time, config);
   return time;
 }
@@ -313,7 +315,7 @@ void leave_out_others(const io::CsvTable& table, TableTime& time, const Forecast
 /// Takes dates as local times of config.time_zone: `time` keeps UTC and is written as local time. Days and
 /// longer steps are those of the local calendar and stay as they are.
 void apply_zone(const io::CsvTable& table, TableTime& time, const ForecastDataConfig& config) {
-  if (config.time_zone.empty() || time.columns.empty()) return;
+  if (config.time_zone.empty() || time.columns.empty() || time.counted) return;
   const auto zone = io::TimeZone::find(config.time_zone);
   require(zone != nullptr, ErrorKind::config,
           "data.time_zone: expected a name such as Europe/Berlin or an offset such as +01:00, got '{}'{}",

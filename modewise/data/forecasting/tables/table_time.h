@@ -20,6 +20,7 @@ struct TableTime {
   std::vector<int64_t> dates;   // of each row; kMissingDate: empty cell
   io::DateStyle style;
   bool parts = false;           // the columns are year, month, day …
+  bool counted = false;         // the times are whole numbers, not dates, of the rows of each series
   std::vector<TimeCell> cells;  // of two columns, date and clock
   std::vector<size_t> others;   // columns that are not variables: further times, row indices
   std::vector<std::string> notes, warnings;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "modewise/core/error.h"
+#include "modewise/data/forecasting/tables/counted_rows.h"
 #include "modewise/io/tables/date_column.h"
 #include "modewise/io/tables/date_pattern.h"
 
@@ -107,6 +108,13 @@ TableTime read_by_number_form(const io::CsvTable& table, size_t i, const Forecas
   require(column.kind == io::CsvColumn::number, ErrorKind::data,
           "{}: data.time_format = {} needs a column of numbers, but column '{}' holds {}", table.source,
           config.time_format, column.name, column.kind == io::CsvColumn::date ? "dates" : "text");
+  if (config.time_format == "number") {
+    std::optional<TableTime> numbers = row_numbers(table, i);
+    require(numbers.has_value(), ErrorKind::data,
+            "{}: data.time_format = number needs whole numbers in each row of column '{}'", table.source,
+            column.name);
+    return *numbers;
+  }
   auto dates = config.time_format == "excel" ? io::read_excel_days(column.numbers)
                : config.time_format == "decimal_year"
                    ? io::read_decimal_years(column.numbers)
@@ -264,8 +272,8 @@ void check_format(const ForecastDataConfig& config) {
     require(wrong.empty(), ErrorKind::config, "data.time_format = {}: {}", format, wrong);
     return;
   }
-  static const std::array<std::string_view, 6> forms = {"epoch_s",  "epoch_ms", "epoch_us",
-                                                        "epoch_ns", "excel",    "decimal_year"};
+  static const std::array<std::string_view, 7> forms = {"epoch_s", "epoch_ms",     "epoch_us", "epoch_ns",
+                                                        "excel",   "decimal_year", "number"};
   require(std::find(forms.begin(), forms.end(), format) != forms.end(), ErrorKind::config,
           "data.time_format: expected codes such as %Y-%m-%d %H:%M or one of {}, got '{}'",
           fmt::join(forms, ", "), format);

@@ -164,6 +164,12 @@ std::vector<size_t> variable_columns(SeriesTable& read) {
       read.notes.push_back(fmt::format("column '{}' is a row index and is dropped", column.name));
       continue;
     } else if (column.kind == io::CsvColumn::text && !empty) {
+      require(
+          std::find(config.known.begin(), config.known.end(), column.name) == config.known.end(),
+          ErrorKind::config,
+          "data.future_covariates: column '{}' of {} must hold numbers, it holds text ({}); data.categories "
+          "= {} one-hot encodes it",
+          column.name, table.source, first_text(table, column), column.name);
       const bool constant = std::all_of(column.texts.begin(), column.texts.end(),
                                         [&](const auto& t) { return t == column.texts[0]; });
       if (constant) read.constant_texts[column.name] = column.texts[0];
