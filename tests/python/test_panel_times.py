@@ -224,4 +224,4 @@ def test_forecaster_with_numbers_as_times():
             assert own.ds.tolist() == [last.ds[name] + 1, last.ds[name] + 2]
             np.testing.assert_allclose(own.y, last.y[name], atol=1e-5)
     with pytest.raises(UsageError, match="^freq: most row numbers of 'ds' within a series are 1 apart, got 2: leave it out$"):
-        modewise.Forecaster("repeat", horizon=2, freq=2, settings={"data.panel": "yes"}).fit(frame)
+        modewise.Forecaster("repeat", horizon=2, settings={"data.panel": "yes"}).fit(frame, freq=2)
