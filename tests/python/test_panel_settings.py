@@ -24,6 +24,6 @@ def test_settings_that_panels_do_not_read_are_refused(setting, reason, tmp_path)
 def test_no_test_windows_need_no_test(panel, tmp_path):
     path = written(made(), tmp_path / "p.csv")
     arguments = ["train", "forecast", path, "--out", tmp_path / "run", *TRAIN, "--set", f"data.panel={panel}", "--set", "data.test_windows=0"]
-    fails(78, "data.test_windows = 0 leaves no test rows: use --no-test (train.test = false)", arguments=arguments)
+    fails(78, "data.test_windows = 0 leaves no test windows: use --no-test (train.test = false)", arguments=arguments)
     assert not (tmp_path / "run").exists()
     ok(*arguments, "--no-test")

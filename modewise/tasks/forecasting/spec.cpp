@@ -65,8 +65,6 @@ void refuse_settings_of_others(const ForecastConfig& config) {
        "one tensor", "a panel", "set data.panel = no"},
       {"data.array", table && array, "NPZ files", "a table", "name an NPZ file"},
       {"data.time_axis", table && axis, "arrays (NPY, NPZ)", "a table", "name an array"}};
-  require(config.data.test_windows != 0 || !config.train.test, ErrorKind::config,
-          "data.test_windows = 0 leaves no test rows: use --no-test (train.test = false)");
   for (const Row& row : rows)
     require(!row.refused, ErrorKind::config, "{} is for {}, and the data are read as {}: leave it out, or {}",
             row.key, row.owner, row.found, row.advice);
