@@ -106,7 +106,7 @@ TEST(TextFrame, TheBeginningIsLeftOutIfTheTokenizerSaysSo) {
   EXPECT_EQ(one.pieces[1].begin, 3);
   EXPECT_EQ(one.left_out, 3);
   EXPECT_EQ(frame_text(bytes, frame, "abcd", "xyz", 8).ids,
-            (std::vector<Tokenizer::Id>{kMark, 'c', 'd', kMark, 'x', 'y', 'z', kMark}));
+            (std::vector<Tokenizer::Id>{kMark, 'b', 'c', 'd', kMark, 'y', 'z', kMark}));
 }
 
 TEST(TextFrame, RefusesWhatCannotBe) {

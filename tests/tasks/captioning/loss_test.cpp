@@ -112,7 +112,7 @@ data::CaptionSet rewarded_set() {
   data::CaptionSet set;
   const auto add = [&](std::vector<std::vector<std::string>> words) {
     set.train.push_back(std::ssize(set.images));
-    set.images.push_back({std::ssize(set.images), "", {}, std::move(words)});
+    set.images.push_back({std::ssize(set.images), "", "", {}, std::move(words)});
   };
   add({{"a", "dog", "runs", "here"}, {"the", "dog", "runs"}});
   add({{"a", "cat", "sits"}, {"a", "cat", "sits", "on", "a", "mat"}});

@@ -212,7 +212,7 @@ TEST_F(LongTable, SaysWhatIsWrong) {
                          "2020-01-05 12:00,3\n",
                  config),
       "f.csv:7: expected dates at a constant step (gaps allowed); the most common step is 1 d (2 of 4), but "
-      "2020-01-05 00:00 and 2020-01-05 12:00 (lines 6 and 7) are 12 h apart; data.resample = \"1 h\" or "
+      "2020-01-05 00:00 and 2020-01-05 12:00 (lines 6 and 7) are 12 h apart; data.resample = \"1 d\" or "
       "another step pools dates, data.dates = \"rows\" reads "
       "the rows as equally spaced");
 }

@@ -287,7 +287,7 @@ TEST_F(TableTimes, LocalTimesOfAZoneKeepTheirClock) {
             "forward then");
   const Series offset = load(rows({"2024-03-31 00:00 UTC", "2024-03-31 01:00 UTC"}), config);
   EXPECT_THAT(offset.notes,
-              ElementsAre("data.time_zone is not used: the times of column 'date' have a UTC offset"));
+              ElementsAre("the times of column 'date' are read by their UTC offset, not by data.time_zone"));
   config.time_zone = "Europe/Berlim";
   EXPECT_EQ(load_error(ErrorKind::config, rows({"2024-03-31", "2024-04-01"}), config),
             "data.time_zone: expected a name such as Europe/Berlin or an offset such as +01:00, got "
