@@ -87,7 +87,6 @@ TEST(Tasks, KnowTheirData) {
   EXPECT_EQ(task_of("a.TIF"), "segmentation");
   EXPECT_EQ(task_of("recall"), "language_modeling");
   EXPECT_EQ(task_of("motifs"), "series_classification");
-  EXPECT_EQ(task_of("annotations/captions_train2017.json"), "captioning");
   folder.write("b/readme.txt", "");
   EXPECT_EQ(task_of(folder / "b"), "forecasting");
   folder.write("b/c/X_TRAIN.ts", "");
@@ -95,6 +94,11 @@ TEST(Tasks, KnowTheirData) {
   const auto task_of_file = [&](const std::string& name, const std::string& text) {
     return task_of(folder.write(name, text));
   };
+  EXPECT_EQ(task_of_file("captions_train2017.json",
+                         R"({"images": [{"id": 1, "file_name": "a.jpg"}],
+                             "annotations": [{"id": 1, "image_id": 1, "caption": "a dog"}]})"),
+            "captioning");
+  EXPECT_EQ(task_of_file("captions.json", "[1, 2, 3]"), "forecasting");  // recognized by its content
   EXPECT_EQ(task_of_file("rates.txt", "0.7855 1.611\n0.7818 1.610\n"), "forecasting");
   EXPECT_EQ(task_of_file("novel.txt", "It is a truth universally acknowledged, that a man of 30\n"),
             "language_modeling");
