@@ -76,7 +76,7 @@ def test_warnings_of_tasks_are_shown(capfd):
     (lambda: forecaster(WIDE).evaluate(WIDE[:3]), "the frame: a window of lookback 14 and horizon 7 is longer than the data, 3 rows"),
     (lambda: forecaster(WIDE).predict(data=WIDE[::7]), "the frame: its rows are 7 d apart, but the run was trained on the fitted data with 1 d"),
     (lambda: forecaster(PANEL.groupby("unique_id").head(5)), "the frame: all 2 series are too short for a validation window of 7 rows"),
-    (lambda: forecaster(PANEL).predict(data=PANEL.iloc[::7]), "the frame, row of 'b' at 2024-03-03 00:00:00: expected dates at a constant step"),
+    (lambda: forecaster(PANEL).predict(data=PANEL.iloc[::7]), "the frame: its rows are 7 d apart, but those of the run's training 1 d"),
     (lambda: forecaster(PANEL).predict(data=PANEL.assign(y=np.nan)), "the frame: 2 of 2 series have no value: 'a', 'b'"),
     (lambda: planned().predict(future=PLAN[:3]), "future: the future covariate 'promo' is missing on 2024-03-24 00:00:00"),
 ])  # fmt: skip

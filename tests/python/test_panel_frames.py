@@ -168,7 +168,6 @@ def test_plots_of_a_panel_have_a_time_axis_for_each_series(tmp_path):
 
 @pytest.mark.parametrize("edit, kind, words", [
     (lambda frame: frame.set_index("ds"), DataError, "must be in a column, not in the index"),
-    (lambda frame: frame.assign(ds=range(len(frame))), UsageError, "the times of a panel must be dates"),
     (lambda frame: pandas.concat([frame, frame.iloc[[0]]]), DataError, "series '100' has two rows at 2000-01-01"),
     (lambda frame: frame.assign(unique_id=["12" if i % 2 else 12 for i in range(len(frame))]), DataError, "written alike"),
     (lambda frame: frame.assign(unique_id=frame.unique_id.astype("float").where(frame.index != 3)), DataError, "no id in row 3"),

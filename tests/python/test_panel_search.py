@@ -196,7 +196,7 @@ def test_compare_shows_mase(members):
     assert "MASE" in text and f"{metrics(folder / 'theta')['test']['mase']:.4f}" in text
 
 
-@pytest.mark.parametrize("setting", ["data.split=ratio", "data.knock_out=0.1", "forecast.train_fraction=0.5"])
+@pytest.mark.parametrize("setting", ["data.split=ratio", "data.missing_fraction=0.1", "forecast.train_fraction=0.5"])
 def test_settings_of_one_tensor_name_the_remedy(setting, tmp_path):
     uneven = {"a": ("2000-01-01", np.arange(60.0)), "b": ("2002-01-01", np.arange(36.0))}
     fails(78, setting.split("=")[0], "data.panel = no",

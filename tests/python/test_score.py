@@ -129,7 +129,8 @@ def test_files_that_are_no_results(tmp_path, references, content, words):
 
 def test_files_exchanged(tmp_path, references):
     results = write_results(tmp_path / "results.json", [(7, "a")])
-    fails(65, "references.json: expected results, a list", "this file is an object, like annotations", arguments=["score", references, results])
+    fails(65, "results.json: expected caption annotations, an object", "this file is a list, like results", arguments=["score", references, results])
+    fails(65, "references.json: expected results, a list", "this file is an object, like annotations", arguments=["score", references, references])
     fails(65, "results.json: expected caption annotations, an object", "this file is a list", arguments=["score", results, results])
 
 

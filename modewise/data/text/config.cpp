@@ -49,7 +49,8 @@ void TextDataConfig::fields(Fields& f) {
         "always such lines (endoftext), blank lines (blank), no separator (none)",
         {.one_of = {"auto", "endoftext", "blank", "none"}});
   f.add("length", length,
-        "maximum length in tokens, including special tokens; longer texts are truncated; 0: the model's or its tokenizer's",
+        "maximum length in tokens, including special tokens; longer texts are truncated; 0: the model's or "
+        "its tokenizer's",
         {.min = 0, .max = 1 << 24});
 }
 
