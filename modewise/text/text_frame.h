@@ -29,7 +29,7 @@ TextFrame made_frame(const io::TextTemplate& around, const AddedTokens& added, i
 
 /// Encodes at most `maximum` tokens, special tokens included: truncates the longer text of a pair first, then
 /// both to the same length (longest_first), at the end or where the tokenizer says. Throws a config error if
-/// `maximum` leaves no room for one token of each text, a data error for a text without tokens.
+/// `maximum` is too small for one token of each text, a data error for a text without tokens.
 FramedText frame_text(const Tokenizer& tokenizer, const TextFrame& frame, std::string_view first,
                       std::optional<std::string_view> second, int64_t maximum);
 

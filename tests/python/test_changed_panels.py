@@ -86,3 +86,27 @@ def test_the_order_of_rows_changes_no_interval(tmp_path):
 def ok_out(run, path):
     ok("predict", run, "--out", path)
     return path
+
+
+def weekly(first_of_b):
+    values = np.random.default_rng(2).normal(10, 3, (2, 60)).round(3)
+    starts = ("2015-01-05", first_of_b)  # series of other weekdays
+    return pd.concat([pd.DataFrame({"unique_id": name, "ds": pd.date_range(start, periods=60, freq="7D"), "y": values[i], "promo": i})
+                      for i, (name, start) in enumerate(zip("ab", starts, strict=True))])
+
+
+def test_dates_of_a_series_on_another_weekday_have_changed(tmp_path):
+    folder, path = tmp_path / "run", written(weekly("2015-01-08"), tmp_path / "p.csv")
+    ok("train", "forecast", path, "--out", folder, *TRAIN, "--set", "data.drop=promo")
+    assert warnings("predict", folder) == []
+    written(weekly("2015-01-09"), path)
+    assert warnings("predict", folder) == [
+        f"{path} has changed since the training of {folder}: the rows of 1 of the 2 series of its training are others now: 'b'"]
+
+
+def test_a_covariate_is_missing_on_the_date_of_its_series(tmp_path):
+    path, small = written(weekly("2015-01-08"), tmp_path / "p.csv"), ["--set", "model.width=8", "--set", "train.epochs=1"]
+    ok("train", "forecast", path, "--out", tmp_path / "run", "--model", "hot", *TRAIN[2:], *small, "--set", "data.future_covariates=promo")
+    plan = pd.concat([pd.DataFrame({"unique_id": name, "ds": pd.date_range(start, periods=60 + rows, freq="7D")[60:], "promo": 1})
+                      for name, start, rows in (("a", "2015-01-05", 7), ("b", "2015-01-08", 4))])
+    fails(65, "promo", "of series 'b' is missing on 2016-03-31", arguments=["predict", tmp_path / "run", "--future", written(plan, tmp_path / "plan.csv")])

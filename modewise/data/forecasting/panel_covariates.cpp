@@ -236,7 +236,7 @@ void require_future_covariates(const Panel& panel, int64_t horizon) {
               "{}: the future covariate '{}' of series '{}' is missing {}, step {} of the forecast: add rows "
               "with an empty value to forecast, or name a file of them with --future",
               panel.source, known.names[static_cast<size_t>(i)], panel.name(s),
-              panel.clock.dated ? "on " + panel.clock.text_at(panel.clock_row(s, panel.rows(s) + step))
+              panel.clock.dated ? "on " + panel.time_text(s, panel.rows(s) + step)
                                 : fmt::format("in row {}", panel.rows(s) + step + 1),
               step + 1);
     }

@@ -22,10 +22,9 @@ int64_t id_hash(const std::string& id) {
   return std::bit_cast<int64_t>(content_number(std::as_bytes(std::span(id))));
 }
 
-/// Hash of the first date and the first `rows` rows of a series: values and future covariates.
+/// Hash of the first time and the first `rows` rows of a series: values and future covariates.
 int64_t rows_hash(const data::Panel& panel, int64_t s, int64_t rows) {
-  std::vector<double> cells;
-  if (panel.clock.dated) cells.push_back(static_cast<double>(panel.clock.at(panel.clock_row(s, 0))));
+  std::vector<double> cells = {static_cast<double>(panel.time_at(s, 0))};
   const auto add = [&](const at::Tensor& values, const at::Tensor& observed, int64_t first) {
     const int64_t width = values.size(1);
     for (int64_t cell = first * width; cell < (first + rows) * width; ++cell)
