@@ -43,7 +43,7 @@ def generate(
     repetition_penalty
         Above 1 against repetitions; 1: none.
     seed
-        Of the sampling.
+        Seed of the random numbers; the same one gives the same text.
     stop
         Texts before which the generation ends.
     ignore_eos

@@ -227,7 +227,7 @@ class LanguageModel(Estimator):
         repetition_penalty
             Above 1 against repetitions; 1: none.
         seed
-            Of the sampling.
+            Seed of the random numbers; the same one gives the same text.
         stop
             A text, or texts, before which the generation ends.
         ignore_eos
